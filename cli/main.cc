@@ -1,0 +1,2 @@
+// The `adjudge` program.
+int main() { return 0; }

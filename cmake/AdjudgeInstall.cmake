@@ -1,0 +1,1 @@
+# cmake --install, and a package that find_package(adjudge) reads.

@@ -1,0 +1,65 @@
+// ChatTemplate: the Jinja text in a model file, rendered without letting users forge special
+// tokens.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "engine/tokenizer.h"
+
+namespace adjudge {
+
+struct ChatMessage {
+  std::string role;  // system, user, assistant, tool
+  std::string content;
+};
+
+struct ChatLimits {
+  std::size_t max_source_bytes = 1 << 20;
+  int max_depth = 100;                 // nesting of blocks, expressions and macro calls
+  std::int64_t max_steps = 5'000'000;  // statements and expressions evaluated
+  std::size_t max_output_bytes = 64 << 20;
+};
+
+struct ChatRequest {
+  std::vector<ChatMessage> messages;
+  bool add_generation_prompt = true;
+  std::string bos_token;  // names of the special tokens, as the template's variables
+  std::string eos_token;
+  // More variables: a JSON object, for example {"tools": [...]}; its keys win over the above.
+  // Strings in it are untrusted. Empty for none.
+  std::string variables_json;
+  std::int64_t now_unix_seconds = 0;  // the clock of strftime_now, UTC
+};
+
+// Immutable; safe to share between threads. The subset of Jinja2 that real templates use, with
+// trim_blocks and lstrip_blocks on. Values print and compare as in Python.
+class ChatTemplate {
+ public:
+  // Errors: kMalformed or kUnsupported with place "line N" and the construct's name.
+  static Result<ChatTemplate> Parse(std::string_view source, const ChatLimits& limits = {});
+
+  // The rendered text as spans: trusted where it is the template's own literal text or
+  // bos/eos_token, untrusted where any part of it came from messages or variables. Adjacent spans
+  // differ in trust.
+  Result<std::vector<TextSpan>> Render(const ChatRequest& request) const;
+
+  // Renders with an arbitrary context (a JSON object), all of it untrusted; the joined text.
+  Result<std::string> RenderJson(std::string_view context_json,
+                                 std::int64_t now_unix_seconds = 0) const;
+
+  ~ChatTemplate();
+  ChatTemplate(ChatTemplate&&) noexcept;
+  ChatTemplate& operator=(ChatTemplate&&) noexcept;
+
+ private:
+  struct Impl;
+  explicit ChatTemplate(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace adjudge
