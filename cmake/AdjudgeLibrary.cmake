@@ -4,7 +4,7 @@ add_library(adjudge_flags INTERFACE)
 target_compile_options(adjudge_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion
                        -Wno-sign-conversion -Werror=return-type -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  target_compile_options(adjudge_flags INTERFACE -Wno-missing-designated-field-initializers
+  target_compile_options(adjudge_flags INTERFACE -Wno-missing-braces
                          -Wno-unknown-warning-option -Wno-missing-field-initializers)
 else()
   target_compile_options(adjudge_flags INTERFACE -Wno-missing-field-initializers)
@@ -41,6 +41,7 @@ function(adjudge_library name)
   target_link_libraries(adjudge_${name} PUBLIC ${USES_PUBLIC} PRIVATE ${USES_PRIVATE}
                         $<BUILD_INTERFACE:adjudge_flags>)
   set_property(GLOBAL APPEND PROPERTY ADJUDGE_LIBRARIES adjudge_${name})
+  list(JOIN ARG_USES " " uses)
   set_property(GLOBAL APPEND_STRING PROPERTY ADJUDGE_ROOMS
-               "${name} ${ARG_FOLDER} ${USES_PUBLIC} ${USES_PRIVATE}\n")
+               "${name} ${ARG_FOLDER} ${uses}\n")
 endfunction()
