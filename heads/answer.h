@@ -1,0 +1,62 @@
+// Answer: a distribution over a question's outcomes, and what follows from it.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/token.h"
+#include "heads/question.h"
+
+namespace adjudge {
+
+// Named confidence formulas over probabilities that sum to one.
+//   choice: (n * p_max - 1) / (n - 1); 1 for n = 1
+//   score:  max(0, 1 - sum_i p_i |i - k| / D), k the first largest, D the mean distance of the
+//           uniform distribution from the middle; 1 for n = 1
+double ChoiceConfidence(std::span<const double> probabilities);
+double ScoreConfidence(std::span<const double> probabilities);
+// Largest minus second largest; 1 for n = 1.
+double Margin(std::span<const double> probabilities);
+// In nats.
+double Entropy(std::span<const double> probabilities);
+
+// p_i = exp(x_i) / sum_j exp(x_j), shifted by the maximum; sums to one within rounding. All minus
+// infinity gives the uniform distribution. REQUIRES: no NaN and no plus infinity.
+std::vector<double> Softmax(std::span<const double> log_weights);
+// log sum_i exp(x_i); minus infinity for none.
+double LogSumExp(std::span<const double> x);
+
+// A value. Numbers derived here come from the very probabilities that are given.
+struct Answer {
+  std::string id;
+  QuestionType type = QuestionType::kChoice;
+  std::vector<double> probabilities;  // one for each of the question's options; sum to one
+  int chosen = 0;                     // the first largest
+  double score = 0;                   // sum_i i * p_i; for a noul this is p(true)
+  std::optional<double> confidence;   // by the type's formula; a noul has none
+  double margin = 0;
+  double entropy = 0;
+
+  // How much of the model's own probability fell on the options before normalising; of the options'
+  // exact texts for a likelihood.
+  double label_mass = 0;
+  std::string head;  // the read-out that answered: "label", "likelihood"
+  // Natural log of the model's own probability of each option's label or text.
+  std::vector<double> logprobs;
+
+  // Of a label read-out: what each option was called, and its token.
+  std::vector<std::string> labels;
+  std::vector<TokenId> label_ids;
+  // Of a likelihood read-out: "none" or "stop" (the end after the text counts), and the name of the
+  // normalisation ("sum", "mean_per_token").
+  std::string end;
+  std::string normalization;
+};
+
+// An answer with everything that follows from the probabilities. REQUIRES: one for each option.
+Answer MakeAnswer(const Question& question, std::vector<double> probabilities);
+
+}  // namespace adjudge
