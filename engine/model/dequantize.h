@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "engine/backend.h"
@@ -14,6 +15,11 @@ namespace adjudge {
 std::string_view ToString(TensorType type);
 // GGUF's numbering; nullopt for a type that adjudge does not read.
 std::optional<TensorType> TensorTypeFromGguf(std::uint32_t id);
+
+std::uint32_t GgufTypeId(TensorType type);
+// The name of any GGUF tensor type, also of those not read ("IQ2_XXS"); "type N" for an unknown
+// number.
+std::string GgufTypeName(std::uint32_t id);
 
 // Elements in one block (1 for the plain types), and its bytes.
 int BlockElements(TensorType type);
