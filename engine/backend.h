@@ -69,7 +69,8 @@ struct KvRun {
 };
 
 // What one new token attends to: its sequence's runs in order, cut to n_keys tokens in all (itself
-// is the last). `first_key` is the index of the first key inside the window of a windowed layer.
+// is the last) from index `first_key` on, the first inside the window of a windowed layer. Bits
+// depend on the keys seen and their order alone, never on where one run ends and the next begins.
 struct AttentionRow {
   std::span<const KvRun> runs;  // shared by the rows of an entry
   int n_keys = 0;
@@ -89,7 +90,8 @@ struct RopeTable {
 
 // Some dozen operations over rows. Every row's result depends on that row alone and is summed in
 // one fixed order, whatever the number of rows or threads. Pointers are the backend's memory; n is
-// the number of rows. Used by one thread at a time.
+// the number of rows. Used by one thread at a time, but for NewBuffer and NewKvBlock, which any
+// thread may call at any time.
 class Backend {
  public:
   virtual ~Backend() = default;

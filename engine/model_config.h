@@ -61,7 +61,8 @@ struct ModelConfig {
   int rope_dim = 0;       // leading dimensions of a head that are rotated
   RopeConfig rope;        // full-attention layers
   RopeConfig rope_local;  // windowed layers
-  // 0 = sees everything; w = a token at position p sees positions p - w + 1 to p. [n_layers]
+  // 0 = sees everything before it in its sequence; w = of that, what lies at position p - w + 1 or
+  // later, p being its own position. [n_layers]
   std::vector<int> layer_window;
 
   int kv_dim() const { return n_kv_heads * head_dim; }

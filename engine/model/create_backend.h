@@ -1,0 +1,17 @@
+// The backend of a kind.
+#pragma once
+
+#include <memory>
+
+#include "engine/backend.h"
+#include "engine/base/result.h"
+#include "engine/model.h"
+
+namespace adjudge {
+
+// Errors: kInvalidArgument for a thread count outside 0 (the machine's) to kMaxThreads.
+Result<std::unique_ptr<Backend>> CreateBackend(BackendKind kind, int threads);
+
+inline constexpr int kMaxThreads = 1024;
+
+}  // namespace adjudge
