@@ -1,0 +1,91 @@
+// DecisionHead: typed questions on one state -> probabilities, in one forward pass.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "engine/cost.h"
+#include "engine/tokenizer.h"
+#include "heads/answer.h"
+#include "heads/decision_session.h"
+#include "heads/packed_scores.h"
+#include "heads/question.h"
+
+namespace adjudge {
+
+struct Decisions {
+  std::vector<Answer> answers;  // one for each question, in their order
+  Usage usage;
+  Timings timings;
+};
+
+// One way of reading an answer from a model. Immutable; shared between threads, each with its own
+// session.
+class DecisionHead {
+ public:
+  virtual ~DecisionHead() = default;
+  virtual std::string_view name() const = 0;
+
+  // Answers every question about the state. An answer depends on the model, the state and its
+  // question alone: not on ids, on other questions or their order, on how the work is packed, or on
+  // what the session kept. Errors: the rules of ValidateQuestions; invalid UTF-8; kLimit where the
+  // state or a question does not fit the window, with both numbers; kUnsupported where the head
+  // cannot read a question of this kind. The place is "/state" or a pointer to the question.
+  // REQUIRES: the session's model is the one whose tokenizer the head was made with.
+  virtual Result<Decisions> Decide(DecisionSession& session, const Entry& state,
+                                   std::span<const Question> questions) const = 0;
+};
+
+// The text around a question.
+enum class PromptStyle {
+  kAuto,   // the model's chat template where its file has one, else plain
+  kChat,   // one user message in the chat template; the answer begins the assistant's turn
+  kPlain,  // no template: the text, a line break, "Answer:"
+};
+
+// What options are called in the prompt of a label read-out.
+enum class LabelStyle {
+  kAuto,     // noul: words; score: numbers; choice: letters; each else the next that will do
+  kLetters,  // A to Z, then AA to ZZ where these are single tokens
+  kNumbers,  // 0, 1, 2, ...
+  kWords,    // the options' own names; Yes and No
+};
+
+// Which ends count in a likelihood.
+enum class EndRule {
+  kAuto,  // none, unless one option's tokens begin another's: then the end counts for all of them
+  kNone,  // the option's own tokens alone
+  kStop,  // the option's tokens and then a token that stops
+};
+
+enum class LikelihoodNorm {
+  kSum,           // of the tokens' log-probabilities: exact
+  kMeanPerToken,  // divided by the number of tokens scored (the end among them)
+};
+
+struct HeadOptions {
+  PromptStyle prompt = PromptStyle::kAuto;
+  LabelStyle labels = LabelStyle::kAuto;
+  EndRule end = EndRule::kAuto;
+  LikelihoodNorm norm = LikelihoodNorm::kSum;
+  QuestionLimits limits;
+  PackOptions pack;
+};
+
+// "label": next-token probabilities of single-token labels (label_head.h). "likelihood": exact
+// log-likelihood of each option's tokens (likelihood_head.h). "auto": label where the labels can
+// name all options of a question, else likelihood; the answer says which. Errors: kInvalidArgument
+// for another name; kNotFound for the chat style without a template; what the template refuses.
+Result<std::unique_ptr<DecisionHead>> MakeDecisionHead(std::string_view name,
+                                                       std::shared_ptr<const Tokenizer> tokenizer,
+                                                       const HeadOptions& options = {});
+
+Result<PromptStyle> ParsePromptStyle(std::string_view name);  // auto | chat | plain
+Result<LabelStyle> ParseLabelStyle(std::string_view name);    // auto | letters | numbers | words
+Result<EndRule> ParseEndRule(std::string_view name);          // auto | none | stop
+Result<LikelihoodNorm> ParseLikelihoodNorm(std::string_view name);  // sum | mean_per_token
+
+}  // namespace adjudge
