@@ -1,9 +1,9 @@
 #include "engine/model/create_backend.h"
 
-#include <algorithm>
 #include <string>
-#include <thread>
 
+#include "engine/cpu/cpu_backend.h"
+#include "engine/cpu/thread_count.h"
 #include "engine/reference/reference_backend.h"
 
 namespace adjudge {
@@ -27,19 +27,13 @@ std::string_view ToString(BackendKind kind) {
 }
 
 Result<std::unique_ptr<Backend>> CreateBackend(BackendKind kind, int threads) {
-  if (threads < 0 || threads > kMaxThreads) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "expected 0 (the machine's cores) to " + std::to_string(kMaxThreads) +
-                    " threads, found " + std::to_string(threads),
-                "threads");
-  }
-  if (threads == 0) {
-    threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMaxThreads);
-  }
   switch (kind) {
-    case BackendKind::kCpu:  // until engine/cpu has its own
-    case BackendKind::kReference:
-      return NewReferenceBackend(threads);
+    case BackendKind::kCpu:
+      return NewCpuBackend({.threads = threads});
+    case BackendKind::kReference: {
+      ADJUDGE_ASSIGN_OR_RETURN(const int n, ResolveThreadCount(threads));
+      return NewReferenceBackend(n);
+    }
   }
   return Fail(ErrorCode::kUnsupported, "a backend kind without an implementation", "backend");
 }

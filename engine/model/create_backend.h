@@ -9,9 +9,7 @@
 
 namespace adjudge {
 
-// Errors: kInvalidArgument for a thread count outside 0 (the machine's) to kMaxThreads.
+// Errors: kLimit for a thread count outside 0 (the machine's) to ThreadPool::kMaxThreads.
 Result<std::unique_ptr<Backend>> CreateBackend(BackendKind kind, int threads);
-
-inline constexpr int kMaxThreads = 1024;
 
 }  // namespace adjudge

@@ -1,0 +1,11 @@
+# One file of CPU kernels an instruction set: only that file may use it, and only when the machine
+# has it (engine/cpu/isa.h).
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT ADJUDGE_SCALAR)
+  set(avx2 -mavx2 -mfma -mf16c)
+  set(avx512 ${avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # GCC's own header: _mm512_undefined_ps, bug 105593
+    list(APPEND avx512 -Wno-uninitialized -Wno-maybe-uninitialized)
+  endif()
+  set_source_files_properties(engine/cpu/kernels_avx2.cc PROPERTIES COMPILE_OPTIONS "${avx2}")
+  set_source_files_properties(engine/cpu/kernels_avx512.cc PROPERTIES COMPILE_OPTIONS "${avx512}")
+endif()

@@ -1,0 +1,109 @@
+// Memory of the CPU backend: buffers, weights as their file packs them, cache blocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "engine/backend.h"
+#include "engine/cpu/kernels.h"
+
+namespace adjudge {
+
+// Zeroed memory aligned to a cache line, with a line to spare behind it: kernels may load a whole
+// vector that begins inside.
+template <typename T>
+class AlignedArray {
+ public:
+  AlignedArray() = default;
+  explicit AlignedArray(std::int64_t n) : size_(n) {
+    const std::size_t bytes = (static_cast<std::size_t>(n) * sizeof(T) + 64 + 63) / 64 * 64;
+    data_.reset(static_cast<T*>(std::aligned_alloc(64, bytes)));
+    if (data_ == nullptr) throw std::bad_alloc();
+    std::memset(static_cast<void*>(data_.get()), 0, bytes);
+  }
+  T* data() const { return data_.get(); }
+  std::int64_t size() const { return size_; }
+  // Forgets the contents; grows, never shrinks.
+  void Reserve(std::int64_t n) {
+    if (n > size_) *this = AlignedArray(n);
+  }
+
+ private:
+  struct Free {
+    void operator()(T* p) const { std::free(p); }
+  };
+  std::unique_ptr<T, Free> data_;
+  std::int64_t size_ = 0;
+};
+
+class CpuBuffer final : public Buffer {
+ public:
+  explicit CpuBuffer(std::int64_t n) : data_(n) {}
+  float* data() override { return data_.data(); }
+  std::int64_t size() const override { return data_.size(); }
+
+ private:
+  AlignedArray<float> data_;
+};
+
+// Rows in their file's format, copied. Parts of unlike types may be stacked.
+class CpuWeight final : public PackedWeight {
+ public:
+  struct Part {
+    DecodeFn decode = nullptr;
+    bool is_float = false;  // F32: rows can be read in place
+    std::int64_t first_row = 0;
+    std::int64_t n_rows = 0;
+    std::int64_t row_bytes = 0;
+    std::byte* data = nullptr;  // into bytes_
+  };
+
+  CpuWeight(std::int64_t rows, std::int64_t cols, std::int64_t bytes)
+      : rows_(rows), cols_(cols), bytes_(bytes) {}
+  std::int64_t rows() const override { return rows_; }
+  std::int64_t cols() const override { return cols_; }
+  std::int64_t bytes() const override { return bytes_.size(); }
+
+  std::vector<Part>& parts() { return parts_; }
+  const std::vector<Part>& parts() const { return parts_; }
+  std::byte* data() { return bytes_.data(); }
+
+  const Part& PartOf(std::int64_t row) const {
+    std::size_t i = 0;
+    while (row >= parts_[i].first_row + parts_[i].n_rows) ++i;
+    return parts_[i];
+  }
+
+ private:
+  std::int64_t rows_;
+  std::int64_t cols_;
+  AlignedArray<std::byte> bytes_;
+  std::vector<Part> parts_;
+};
+
+// Keys transposed, [n_layers, kv_dim, cells]; values [n_layers, cells, kv_dim]. `cells` is
+// block_tokens rounded up to kMaxLanes.
+class CpuKvBlock final : public KvBlock {
+ public:
+  CpuKvBlock(int n_layers, int block_tokens, int kv_dim)
+      : cells_((block_tokens + kMaxLanes - 1) / kMaxLanes * kMaxLanes),
+        layer_size_(static_cast<std::int64_t>(cells_) * kv_dim),
+        keys_(n_layers * layer_size_),
+        values_(n_layers * layer_size_) {}
+  int cells() const { return cells_; }
+  float* keys(int layer) const { return keys_.data() + layer * layer_size_; }
+  float* values(int layer) const { return values_.data() + layer * layer_size_; }
+
+ private:
+  int cells_;
+  std::int64_t layer_size_;
+  AlignedArray<float> keys_;
+  AlignedArray<float> values_;
+};
+
+}  // namespace adjudge

@@ -1,0 +1,23 @@
+// The kernels compiled for: baseline. The flags are in CMakeLists.txt.
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+#include "engine/cpu/kernels.h"
+
+namespace adjudge {
+namespace {
+
+#include "engine/cpu/vec.inc.h"
+// vec first: the others are written in its words
+#include "engine/cpu/attention.inc.h"
+#include "engine/cpu/decode.inc.h"
+#include "engine/cpu/matmul.inc.h"
+#include "engine/cpu/rows.inc.h"
+#include "engine/cpu/table.inc.h"
+
+}  // namespace
+
+constinit const CpuKernels kKernelsBaseline = Table();
+
+}  // namespace adjudge
