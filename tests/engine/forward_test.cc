@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/batch.h"
+#include "engine/cpu/thread_pool.h"
 #include "engine/kv_cache.h"
 #include "engine/model.h"
 #include "engine/model/create_backend.h"
@@ -325,11 +326,11 @@ TEST(Backends, AreChosenByName) {
     ASSERT_FALSE(kind) << unknown;
     EXPECT_NE(kind.error().message.find('"' + std::string(unknown) + '"'), std::string::npos);
   }
-  for (const int threads : {-1, kMaxThreads + 1}) {
+  for (const int threads : {-1, ThreadPool::kMaxThreads + 1}) {
     EXPECT_FALSE(CreateBackend(BackendKind::kReference, threads)) << threads;
     EXPECT_FALSE(CreateBackend(BackendKind::kCpu, threads)) << threads;
   }
-  EXPECT_TRUE(CreateBackend(BackendKind::kReference, kMaxThreads));
+  EXPECT_TRUE(CreateBackend(BackendKind::kReference, ThreadPool::kMaxThreads));
 }
 
 TEST(Forward, TwoCachesMayRunInTwoThreads) {
