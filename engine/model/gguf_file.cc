@@ -475,15 +475,20 @@ class GgufParser {
   std::vector<std::uint64_t> offsets_;  // of tensors_, from the start of the data
 };
 
+Result<std::shared_ptr<const GgufFile>> GgufFile::FromMapping(
+    std::shared_ptr<const MappedFile> file, bool tensors, const GgufLimits& limits) {
+  return GgufParser(std::move(file), limits).Run(tensors);
+}
+
 Result<std::shared_ptr<const GgufFile>> GgufFile::Open(const std::filesystem::path& path,
                                                        bool tensors, const GgufLimits& limits) {
   ADJUDGE_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
-  return GgufParser(std::move(file), limits).Run(tensors);
+  return FromMapping(std::move(file), tensors, limits);
 }
 
 Result<std::shared_ptr<const GgufFile>> GgufFile::Parse(std::string bytes, bool tensors,
                                                         const GgufLimits& limits) {
-  return GgufParser(MappedFile::FromBytes(std::move(bytes)), limits).Run(tensors);
+  return FromMapping(MappedFile::FromBytes(std::move(bytes)), tensors, limits);
 }
 
 const GgufValue* GgufFile::Find(std::string_view key) const {

@@ -78,6 +78,9 @@ class GgufFile {
                                                       bool tensors = true,
                                                       const GgufLimits& limits = {});
 
+  static Result<std::shared_ptr<const GgufFile>> FromMapping(std::shared_ptr<const MappedFile> file,
+                                                             bool tensors = true,
+                                                             const GgufLimits& limits = {});
   // The same over bytes in memory.
   static Result<std::shared_ptr<const GgufFile>> Parse(std::string bytes, bool tensors = true,
                                                        const GgufLimits& limits = {});
@@ -96,6 +99,7 @@ class GgufFile {
   const std::vector<std::pair<std::string, GgufValue>>& metadata() const { return metadata_; }
   const std::vector<GgufTensor>& tensors() const { return tensors_; }
   const GgufTensor* FindTensor(std::string_view name) const;
+  const std::shared_ptr<const MappedFile>& file() const { return file_; }
   std::int64_t file_bytes() const;
   // Tells the operating system that the mapped pages are not needed any more.
   void ReleasePages() const;

@@ -29,7 +29,8 @@ class ModelFile {
   virtual ~ModelFile() = default;
 
   // GGUF file, folder with config.json + safetensors, or llama2.c .bin. The config is validated: an
-  // unknown architecture, rope type or activation is refused by its name.
+  // unknown architecture, rope type or activation is refused by its name; so is a tensor that is
+  // missing, has another shape than the config asks for (both are named), or has no use.
   static Result<std::unique_ptr<ModelFile>> Open(const std::filesystem::path& path);
 
   virtual std::string_view format() const = 0;  // "gguf v3", "safetensors", "llama2.c"
