@@ -108,9 +108,8 @@ Result<std::vector<TokenId>> ScoredHead::OptionTokens(const std::string& name) c
                            frame_.EncodeAnswer(*tokenizer_, kLead, " " + name));
   if (!ids.empty()) return ids;
   // The option would be fused with the lead; tokenised alone it is still a text of its own.
-  const std::vector<TextSpan> alone = {
-      {.text = tokenizer_->adds_dummy_prefix() ? name : " " + name, .trusted = false}};
-  return tokenizer_->EncodeSpans(alone);
+  const std::vector<TextSpan> alone = {{.text = " " + name, .trusted = false}};
+  return tokenizer_->EncodeSpans(alone, {.starts_text = false});
 }
 
 Result<Plan> ScoredHead::LikelihoodPlan(const Entry& state, const Question& question) const {

@@ -204,22 +204,19 @@ void CpuBackend::MatMulPart(const CpuWeight& weight, const CpuWeight::Part& part
                             float* out) const {
   const std::int64_t cols = weight.cols();
   const std::int64_t padded = PaddedCols(weight);
-  if (part.is_float && cols == padded) {
-    const float* rows =
-        reinterpret_cast<const float*>(part.data + (begin - part.first_row) * part.row_bytes);
-    kernels_.dots(rows, static_cast<int>(end - begin), x.x, x.stride, x.n, padded, out + begin,
-                  weight.rows());
-    return;
-  }
   const std::int64_t tile = TileRows(padded, x.n);
   scratch.tile.Reserve(tile * padded);
   for (std::int64_t r = begin; r < end; r += tile) {
     const std::int64_t n = std::min(tile, end - r);
-    for (std::int64_t i = 0; i < n; ++i) {
-      DecodeRow(part, r + i, cols, padded, scratch.tile.data() + i * padded);
+    const float* rows = scratch.tile.data();
+    if (part.is_float && cols == padded) {
+      rows = reinterpret_cast<const float*>(part.data + (r - part.first_row) * part.row_bytes);
+    } else {
+      for (std::int64_t i = 0; i < n; ++i) {
+        DecodeRow(part, r + i, cols, padded, scratch.tile.data() + i * padded);
+      }
     }
-    kernels_.dots(scratch.tile.data(), static_cast<int>(n), x.x, x.stride, x.n, padded, out + r,
-                  weight.rows());
+    kernels_.dots(rows, static_cast<int>(n), x.x, x.stride, x.n, padded, out + r, weight.rows());
   }
 }
 

@@ -1,6 +1,8 @@
 // Block formats -> floats, equal to engine/model/dequantize.h to the bit. Private to the
-// kernels_*.cc files. The loops have fixed counts and no branches, so that compilers vectorise
-// them.
+// kernels_*.cc files.
+//
+// All formats go the same way: 16 quants are put together as bytes, then Emit widens, scales and
+// stores them.
 
 using Byte = unsigned char;
 
@@ -62,12 +64,63 @@ void DecodeBF16(const std::byte* data, std::int64_t n, float* out) {
   }
 }
 
+// Sixteen bytes at once. Quants are small enough to be signed.
+typedef std::uint8_t Bytes __attribute__((vector_size(16)));
+typedef std::int8_t Quants __attribute__((vector_size(16)));
+
+inline Bytes LoadBytes(const Byte* p) {
+  Bytes v;
+  __builtin_memcpy(&v, p, 16);
+  return v;
+}
+inline Quants Low(Bytes v) { return reinterpret_cast<Quants>(v & 15); }
+inline Quants High(Bytes v) { return reinterpret_cast<Quants>(v >> 4); }
+
+// The `part`th VecF of the 16 quants.
+inline VecF Widen(Quants q, int part) {
+#if defined(__AVX512F__)
+  static_cast<void>(part);
+  return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(reinterpret_cast<__m128i>(q)));
+#elif defined(__AVX2__)
+  __m128i bytes = reinterpret_cast<__m128i>(q);
+  if (part == 1) bytes = _mm_unpackhi_epi64(bytes, bytes);
+  return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes));
+#else
+  VecF v;
+  for (int l = 0; l < kLanes; ++l) v[l] = static_cast<float>(q[part * kLanes + l]);
+  return v;
+#endif
+}
+
+// out = scale * q, or scale * q + offset
+inline void Emit(Quants q, float scale, float* out) {
+  for (int part = 0; part < 16 / kLanes; ++part) {
+    Store(out + part * kLanes, Set(scale) * Widen(q, part));
+  }
+}
+inline void Emit(Quants q, float scale, float offset, float* out) {
+  for (int part = 0; part < 16 / kLanes; ++part) {
+    Store(out + part * kLanes, Set(scale) * Widen(q, part) + Set(offset));
+  }
+}
+
+// The sixteen bits of bytes kFirst and kFirst + 1, each spread to a byte: 16 where set, else 0.
+template <int kFirst>
+inline Quants FifthBits(Bytes v) {
+  constexpr int a = kFirst;
+  constexpr int b = kFirst + 1;
+  const Bytes spread =
+      __builtin_shufflevector(v, v, a, a, a, a, a, a, a, a, b, b, b, b, b, b, b, b);
+  const Bytes mask{1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+  return reinterpret_cast<Quants>((spread & mask) == mask) & 16;
+}
+
 void DecodeQ8_0(const std::byte* data, std::int64_t n, float* out) {
   const Byte* p = reinterpret_cast<const Byte*>(data);
   for (std::int64_t i = 0; i < n; i += 32, p += 34, out += 32) {
     const float d = Half(p);
-    for (int j = 0; j < 32; ++j)
-      out[j] = d * static_cast<float>(static_cast<signed char>(p[2 + j]));
+    Emit(reinterpret_cast<Quants>(LoadBytes(p + 2)), d, out);
+    Emit(reinterpret_cast<Quants>(LoadBytes(p + 18)), d, out + 16);
   }
 }
 
@@ -75,8 +128,9 @@ void DecodeQ4_0(const std::byte* data, std::int64_t n, float* out) {
   const Byte* p = reinterpret_cast<const Byte*>(data);
   for (std::int64_t i = 0; i < n; i += 32, p += 18, out += 32) {
     const float d = Half(p);
-    for (int j = 0; j < 16; ++j) out[j] = d * static_cast<float>((p[2 + j] & 15) - 8);
-    for (int j = 0; j < 16; ++j) out[16 + j] = d * static_cast<float>((p[2 + j] >> 4) - 8);
+    const Bytes q = LoadBytes(p + 2);
+    Emit(Low(q) - 8, d, out);
+    Emit(High(q) - 8, d, out + 16);
   }
 }
 
@@ -85,47 +139,41 @@ void DecodeQ4_1(const std::byte* data, std::int64_t n, float* out) {
   for (std::int64_t i = 0; i < n; i += 32, p += 20, out += 32) {
     const float d = Half(p);
     const float m = Half(p + 2);
-    for (int j = 0; j < 16; ++j) out[j] = d * static_cast<float>(p[4 + j] & 15) + m;
-    for (int j = 0; j < 16; ++j) out[16 + j] = d * static_cast<float>(p[4 + j] >> 4) + m;
+    const Bytes q = LoadBytes(p + 4);
+    Emit(Low(q), d, m, out);
+    Emit(High(q), d, m, out + 16);
   }
-}
-
-// The fifth bits of a block, spread to one byte (0 or 16) an element.
-inline void SpreadHighBits(const Byte* p, Byte* high) {
-  std::uint32_t bits;
-  __builtin_memcpy(&bits, p, 4);
-  for (int j = 0; j < 32; ++j) high[j] = static_cast<Byte>(((bits >> j) & 1u) << 4);
 }
 
 void DecodeQ5_0(const std::byte* data, std::int64_t n, float* out) {
   const Byte* p = reinterpret_cast<const Byte*>(data);
-  Byte high[32];
   for (std::int64_t i = 0; i < n; i += 32, p += 22, out += 32) {
     const float d = Half(p);
-    SpreadHighBits(p + 2, high);
-    for (int j = 0; j < 16; ++j) {
-      out[j] = d * static_cast<float>(((p[6 + j] & 15) | high[j]) - 16);
-    }
-    for (int j = 0; j < 16; ++j) {
-      out[16 + j] = d * static_cast<float>(((p[6 + j] >> 4) | high[16 + j]) - 16);
-    }
+    const Bytes q = LoadBytes(p + 6);
+    const Bytes fifth = LoadBytes(p + 2);
+    Emit((Low(q) | FifthBits<0>(fifth)) - 16, d, out);
+    Emit((High(q) | FifthBits<2>(fifth)) - 16, d, out + 16);
   }
 }
 
 void DecodeQ5_1(const std::byte* data, std::int64_t n, float* out) {
   const Byte* p = reinterpret_cast<const Byte*>(data);
-  Byte high[32];
   for (std::int64_t i = 0; i < n; i += 32, p += 24, out += 32) {
     const float d = Half(p);
     const float m = Half(p + 2);
-    SpreadHighBits(p + 4, high);
-    for (int j = 0; j < 16; ++j) {
-      out[j] = d * static_cast<float>((p[8 + j] & 15) | high[j]) + m;
-    }
-    for (int j = 0; j < 16; ++j) {
-      out[16 + j] = d * static_cast<float>((p[8 + j] >> 4) | high[16 + j]) + m;
-    }
+    const Bytes q = LoadBytes(p + 8);
+    const Bytes fifth = LoadBytes(p + 4);
+    Emit(Low(q) | FifthBits<0>(fifth), d, m, out);
+    Emit(High(q) | FifthBits<2>(fifth), d, m, out + 16);
   }
+}
+
+// K-quants: 256 elements in 16 groups of 16. Unrolled, so that every shift is a constant. Group g
+// of Q2_K and Q3_K has its two low bits at shift g % 8 / 2 * 2 of the bytes at 32 * (g / 8) + 16 *
+// (g % 2).
+inline Quants TwoBits(const Byte* qs, int group) {
+  const Bytes q = LoadBytes(qs + group / 8 * 32 + group % 2 * 16);
+  return reinterpret_cast<Quants>(q >> (group % 8 / 2 * 2) & 3);
 }
 
 void DecodeQ2_K(const std::byte* data, std::int64_t n, float* out) {
@@ -133,13 +181,11 @@ void DecodeQ2_K(const std::byte* data, std::int64_t n, float* out) {
   for (std::int64_t i = 0; i < n; i += 256, p += 84, out += 256) {
     const float d = Half(p + 80);
     const float least = Half(p + 82);
-    for (int group = 0; group < 16; ++group) {  // of 16 elements
-      const Byte* q = p + 16 + group / 8 * 32 + group % 2 * 16;
-      const int shift = group % 8 / 2 * 2;
+#pragma GCC unroll 16
+    for (int group = 0; group < 16; ++group) {
       const float scale = d * static_cast<float>(p[group] & 15);
       const float offset = least * static_cast<float>(p[group] >> 4);
-      float* o = out + group * 16;
-      for (int j = 0; j < 16; ++j) o[j] = scale * static_cast<float>((q[j] >> shift) & 3) - offset;
+      Emit(TwoBits(p + 16, group), scale, -offset, out + group * 16);
     }
   }
 }
@@ -149,24 +195,19 @@ void DecodeQ3_K(const std::byte* data, std::int64_t n, float* out) {
   for (std::int64_t i = 0; i < n; i += 256, p += 110, out += 256) {
     const float d = Half(p + 108);
     const Byte* packed = p + 96;
+#pragma GCC unroll 16
     for (int group = 0; group < 16; ++group) {
       const int low = group < 8 ? packed[group] & 15 : packed[group - 8] >> 4;
       const int two = (packed[8 + group % 4] >> (2 * (group / 4))) & 3;
       const float scale = d * static_cast<float>((low | two << 4) - 32);
-      const Byte* q = p + 32 + group / 8 * 32 + group % 2 * 16;
-      const Byte* mask = p + group % 2 * 16;
-      const int shift = group % 8 / 2 * 2;
-      const int bit = group / 2;
-      float* o = out + group * 16;
-      for (int j = 0; j < 16; ++j) {
-        const int value = ((q[j] >> shift) & 3) + 4 * ((mask[j] >> bit) & 1) - 4;
-        o[j] = scale * static_cast<float>(value);
-      }
+      const Bytes third = (LoadBytes(p + group % 2 * 16) >> (group / 2)) & 1;
+      const Quants q = TwoBits(p + 32, group) + reinterpret_cast<Quants>(third << 2) - 4;
+      Emit(q, scale, out + group * 16);
     }
   }
 }
 
-// The 6-bit scale and least of sub-block j of a Q4_K or Q5_K block.
+// The 6-bit scale and least of sub-block j (32 elements) of a Q4_K or Q5_K block.
 inline void ScaleAndLeast(const Byte* s, int j, float* scale, float* least) {
   if (j < 4) {
     *scale = static_cast<float>(s[j] & 63);
@@ -182,17 +223,16 @@ void DecodeQ4_K(const std::byte* data, std::int64_t n, float* out) {
   for (std::int64_t i = 0; i < n; i += 256, p += 144, out += 256) {
     const float d = Half(p);
     const float dmin = Half(p + 2);
+#pragma GCC unroll 8
     for (int sub = 0; sub < 8; ++sub) {
       float scale;
       float least;
       ScaleAndLeast(p + 4, sub, &scale, &least);
-      const float factor = d * scale;
-      const float offset = dmin * least;
-      const Byte* q = p + 16 + sub / 2 * 32;
-      const int shift = sub % 2 * 4;
-      float* o = out + sub * 32;
-      for (int j = 0; j < 32; ++j)
-        o[j] = factor * static_cast<float>((q[j] >> shift) & 15) - offset;
+      for (int half = 0; half < 2; ++half) {
+        const Bytes q = LoadBytes(p + 16 + sub / 2 * 32 + half * 16);
+        Emit(sub % 2 == 0 ? Low(q) : High(q), d * scale, -(dmin * least),
+             out + sub * 32 + half * 16);
+      }
     }
   }
 }
@@ -202,19 +242,16 @@ void DecodeQ5_K(const std::byte* data, std::int64_t n, float* out) {
   for (std::int64_t i = 0; i < n; i += 256, p += 176, out += 256) {
     const float d = Half(p);
     const float dmin = Half(p + 2);
-    const Byte* high = p + 16;
+#pragma GCC unroll 8
     for (int sub = 0; sub < 8; ++sub) {
       float scale;
       float least;
       ScaleAndLeast(p + 4, sub, &scale, &least);
-      const float factor = d * scale;
-      const float offset = dmin * least;
-      const Byte* q = p + 48 + sub / 2 * 32;
-      const int shift = sub % 2 * 4;
-      float* o = out + sub * 32;
-      for (int j = 0; j < 32; ++j) {
-        const int value = ((q[j] >> shift) & 15) | ((high[j] >> sub) & 1) << 4;
-        o[j] = factor * static_cast<float>(value) - offset;
+      for (int half = 0; half < 2; ++half) {
+        const Bytes q = LoadBytes(p + 48 + sub / 2 * 32 + half * 16);
+        const Bytes fifth = ((LoadBytes(p + 16 + half * 16) >> sub) & 1) << 4;
+        Emit((sub % 2 == 0 ? Low(q) : High(q)) | reinterpret_cast<Quants>(fifth), d * scale,
+             -(dmin * least), out + sub * 32 + half * 16);
       }
     }
   }
@@ -224,19 +261,16 @@ void DecodeQ6_K(const std::byte* data, std::int64_t n, float* out) {
   const Byte* p = reinterpret_cast<const Byte*>(data);
   for (std::int64_t i = 0; i < n; i += 256, p += 210, out += 256) {
     const float d = Half(p + 208);
-    for (int group = 0; group < 16; ++group) {  // of 16 elements
+#pragma GCC unroll 16
+    for (int group = 0; group < 16; ++group) {
       const int half = group / 8;
       const int part = group % 8 / 2;  // which of the four 32s of a half
-      const Byte* low = p + half * 64 + part % 2 * 32 + group % 2 * 16;
-      const Byte* high = p + 128 + half * 32 + group % 2 * 16;
-      const int low_shift = part / 2 * 4;
-      const int high_shift = part * 2;
+      const Bytes low = LoadBytes(p + half * 64 + part % 2 * 32 + group % 2 * 16);
+      const Bytes high = LoadBytes(p + 128 + half * 32 + group % 2 * 16);
+      const Bytes top = (high >> (part * 2) & 3) << 4;
+      const Quants q = (part < 2 ? Low(low) : High(low)) | reinterpret_cast<Quants>(top);
       const float scale = d * static_cast<float>(static_cast<signed char>(p[192 + group]));
-      float* o = out + group * 16;
-      for (int j = 0; j < 16; ++j) {
-        const int value = ((low[j] >> low_shift) & 15) | ((high[j] >> high_shift) & 3) << 4;
-        o[j] = scale * static_cast<float>(value - 32);
-      }
+      Emit(q - 32, scale, out + group * 16);
     }
   }
 }

@@ -96,19 +96,7 @@ Result<std::vector<TokenId>> PromptFrame::EncodeQuestion(const Tokenizer& tokeni
   Append(spans, text, false);
   spans.insert(spans.end(), tail_.begin(), tail_.end());
   Append(spans, lead, true);
-  ADJUDGE_ASSIGN_OR_RETURN(std::vector<TokenId> ids, tokenizer.EncodeSpans(spans));
-  if (!tokenizer.adds_dummy_prefix() || (state.empty() && head_.empty())) return ids;
-  // The space that the tokenizer puts before a text does not belong in the middle of one: what the
-  // part adds after a line break is taken instead, where that is a continuation.
-  const std::vector<TextSpan> line_break = {{.text = "\n", .trusted = false}};
-  ADJUDGE_ASSIGN_OR_RETURN(const std::vector<TokenId> before, tokenizer.EncodeSpans(line_break));
-  spans.insert(spans.begin(), line_break.front());
-  ADJUDGE_ASSIGN_OR_RETURN(std::vector<TokenId> both, tokenizer.EncodeSpans(spans));
-  if (both.size() <= before.size() || !std::equal(before.begin(), before.end(), both.begin())) {
-    return ids;
-  }
-  both.erase(both.begin(), both.begin() + static_cast<std::ptrdiff_t>(before.size()));
-  return both;
+  return tokenizer.EncodeSpans(spans, {.starts_text = state.empty() && head_.empty()});
 }
 
 Result<std::vector<TokenId>> PromptFrame::EncodeAnswer(const Tokenizer& tokenizer,
@@ -116,9 +104,11 @@ Result<std::vector<TokenId>> PromptFrame::EncodeAnswer(const Tokenizer& tokenize
                                                        std::string_view text) const {
   std::vector<TextSpan> spans = tail_;
   Append(spans, lead, true);
-  ADJUDGE_ASSIGN_OR_RETURN(const std::vector<TokenId> before, tokenizer.EncodeSpans(spans));
+  ADJUDGE_ASSIGN_OR_RETURN(const std::vector<TokenId> before,
+                           tokenizer.EncodeSpans(spans, {.starts_text = false}));
   Append(spans, text, false);
-  ADJUDGE_ASSIGN_OR_RETURN(std::vector<TokenId> both, tokenizer.EncodeSpans(spans));
+  ADJUDGE_ASSIGN_OR_RETURN(std::vector<TokenId> both,
+                           tokenizer.EncodeSpans(spans, {.starts_text = false}));
   if (both.size() <= before.size() || !std::equal(before.begin(), before.end(), both.begin())) {
     return std::vector<TokenId>();
   }

@@ -1,0 +1,185 @@
+// The CPU backend's kernels: products by weight type and number of rows, attention by context.
+// GB/s are bytes of packed weights (or of keys and values) read; compare with memory/read. FLOP/s
+// count a multiplication and an addition as two; compare with fma/peak.
+//   cpu_bench --benchmark_filter=matmul/avx512/Q4_1
+#include <benchmark/benchmark.h>
+
+#include <map>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "engine/cpu/cpu_backend.h"
+#include "engine/cpu/kernels.h"
+#include "engine/cpu/thread_pool.h"
+#include "engine/model/dequantize.h"
+
+namespace adjudge {
+namespace {
+
+using benchmark::Counter;
+
+std::vector<float> Floats(std::int64_t n) {
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal;
+  std::vector<float> out(static_cast<std::size_t>(n));
+  for (float& x : out) x = normal(random);
+  return out;
+}
+
+// Bytes of which every two are an ordinary float16 number, so that no block decodes to infinities.
+std::vector<std::byte> Blocks(std::int64_t n) {
+  std::vector<std::byte> out(static_cast<std::size_t>(n));
+  std::mt19937 random(1);
+  for (std::byte& b : out) b = static_cast<std::byte>(random() & 0x3F);
+  return out;
+}
+
+void MatMul(benchmark::State& state, CpuIsa isa, int threads, TensorType type, std::int64_t rows,
+            std::int64_t cols, int n) {
+  const auto backend = NewCpuBackend({.threads = threads, .isa = isa});
+  const auto bytes = Blocks(TensorBytes(type, rows * cols));
+  const TensorView view{type, rows, cols, bytes.data()};
+  const auto weight = (*backend)->Pack({&view, 1});
+  const auto x = Floats(n * cols);
+  std::vector<float> out(static_cast<std::size_t>(n * rows));
+  for (auto _ : state) {
+    (*backend)->MatMul(**weight, x.data(), n, {}, out.data());
+    benchmark::ClobberMemory();
+  }
+  const auto done = static_cast<double>(state.iterations());
+  state.counters["FLOP/s"] =
+      Counter(done * 2.0 * static_cast<double>(n * rows * cols), Counter::kIsRate);
+  state.counters["B/s"] = Counter(done * static_cast<double>(bytes.size()), Counter::kIsRate);
+}
+
+// One layer of the default model's attention (9 heads on 3, of 64): the last n of `context` tokens.
+void Attention(benchmark::State& state, CpuIsa isa, int threads, int context, int n) {
+  constexpr int kHeads = 9;
+  constexpr int kKvHeads = 3;
+  constexpr int kDim = 64;
+  const auto backend = NewCpuBackend({.threads = threads, .isa = isa});
+  std::vector<std::unique_ptr<KvBlock>> blocks;
+  std::vector<KvRun> runs;
+  for (int first = 0; first < context; first += 16) {
+    blocks.push_back((*backend)->NewKvBlock(1, 16, kKvHeads * kDim));
+    runs.push_back({blocks.back().get(), 0, std::min(16, context - first)});
+  }
+  std::vector<AttentionRow> rows;
+  double keys = 0;
+  for (int i = context - n; i < context; ++i) {
+    rows.push_back({runs, i + 1, 0});
+    keys += i + 1;
+  }
+  const auto q = Floats(n * kHeads * kDim);
+  std::vector<float> out(q.size());
+  for (auto _ : state) {
+    (*backend)->Attention(0, q.data(), n, kHeads * kDim, kHeads, kKvHeads, kDim, 0.125f, rows,
+                          out.data());
+    benchmark::ClobberMemory();
+  }
+  const auto done = static_cast<double>(state.iterations());
+  state.counters["FLOP/s"] = Counter(done * keys * kHeads * kDim * 4, Counter::kIsRate);
+  state.counters["B/s"] = Counter(done * context * kKvHeads * kDim * 8.0, Counter::kIsRate);
+}
+
+void Decode(benchmark::State& state, CpuIsa isa, TensorType type) {
+  constexpr std::int64_t kElements = 32 << 10;
+  const auto bytes = Blocks(TensorBytes(type, kElements));
+  std::vector<float> out(kElements);
+  const DecodeFn decode = KernelsFor(isa).decode[static_cast<int>(type)];
+  for (auto _ : state) {
+    decode(bytes.data(), kElements, out.data());
+    benchmark::ClobberMemory();
+  }
+  state.counters["elements/s"] =
+      Counter(static_cast<double>(state.iterations() * kElements), Counter::kIsRate);
+}
+
+void Read(benchmark::State& state, int threads) {
+  ThreadPool pool(threads);
+  const std::vector<std::uint64_t> data(32 << 20, 1);  // 256 MB
+  std::vector<std::uint64_t> sums(static_cast<std::size_t>(threads) * 8);
+  for (auto _ : state) {
+    pool.For(std::ssize(data), 8, [&](int thread, std::int64_t begin, std::int64_t end) {
+      sums[static_cast<std::size_t>(thread) * 8] =
+          std::accumulate(data.begin() + begin, data.begin() + end, std::uint64_t{0});
+    });
+    benchmark::DoNotOptimize(sums.data());
+  }
+  state.counters["B/s"] =
+      Counter(static_cast<double>(state.iterations()) * 8.0 * static_cast<double>(data.size()),
+              Counter::kIsRate);
+}
+
+// A product whose operands stay in the first-level cache: what the units of one core can do.
+void Peak(benchmark::State& state, CpuIsa isa) {
+  constexpr int kCols = 256;
+  alignas(64) static float w[8 * kCols];
+  alignas(64) static float x[12 * kCols];
+  alignas(64) float out[8 * 12];
+  for (auto _ : state) {
+    KernelsFor(isa).dots(w, 8, x, kCols, 12, kCols, out, 8);
+    benchmark::ClobberMemory();
+  }
+  state.counters["FLOP/s"] =
+      Counter(static_cast<double>(state.iterations()) * 2.0 * 8 * 12 * kCols, Counter::kIsRate);
+}
+
+void Barrier(benchmark::State& state, int threads) {
+  ThreadPool pool(threads);
+  for (auto _ : state) pool.Run([](int) {});
+}
+
+void Register() {
+  const auto add = [](const std::string& name, auto function, auto... arguments) {
+    benchmark::RegisterBenchmark(name.c_str(), function, arguments...)->UseRealTime();
+  };
+  for (int threads : {1, 2}) {
+    const std::string t = "/threads:" + std::to_string(threads);
+    add("memory/read" + t, Read, threads);
+    add("pool/barrier" + t, Barrier, threads);
+  }
+  for (CpuIsa isa : AvailableIsas()) {
+    const std::string i = "/" + std::string(ToString(isa));
+    add("fma/peak" + i, Peak, isa);
+    for (int type = 0; type < kTensorTypes; ++type) {
+      const auto t = static_cast<TensorType>(type);
+      add("decode" + i + "/" + std::string(ToString(t)), Decode, isa, t);
+    }
+    for (int threads : {1, 2}) {
+      const std::string th = "/threads:" + std::to_string(threads);
+      for (int type = 0; type < kTensorTypes; ++type) {
+        const auto t = static_cast<TensorType>(type);
+        for (int n : {1, 2, 4, 16, 128, 512}) {
+          add("matmul" + i + "/" + std::string(ToString(t)) + "/4096x1536/n:" + std::to_string(n) +
+                  th,
+              MatMul, isa, threads, t, 4096, 1536, n);
+        }
+      }
+      for (int n : {1, 128, 512}) {
+        add("matmul" + i + "/Q4_1/3072x576/n:" + std::to_string(n) + th, MatMul, isa, threads,
+            TensorType::kQ4_1, 3072, 576, n);
+      }
+      for (const auto& [context, n] :
+           {std::pair{128, 1}, {1024, 1}, {8192, 1}, {128, 128}, {512, 512}, {4096, 512}}) {
+        add("attention" + i + "/context:" + std::to_string(context) + "/n:" + std::to_string(n) +
+                th,
+            Attention, isa, threads, context, n);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace adjudge
+
+int main(int argc, char** argv) {
+  adjudge::Register();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}
