@@ -1,0 +1,221 @@
+// bench: tokens per second of prefill and decode, apart.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <random>
+
+#include "cli/interrupt.h"
+#include "cli/json_output.h"
+#include "cli/model_options.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/verb.h"
+#include "cli/words.h"
+
+namespace adjudge::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kMaxRepeats = 10'000;
+constexpr int kChunk = 512;  // most prompt tokens in one pass, as generate has it
+
+struct Arguments {
+  ModelArguments model;
+  std::vector<int> prompts = {128, 512};
+  int decode = 32;
+  int depth = 128;
+  int repeats = 5;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+
+struct Measured {
+  std::string what;
+  int tokens = 0;
+  std::vector<double> tokens_per_second;  // one for each repeat, ascending once sorted
+};
+
+double Median(const std::vector<double>& sorted) {
+  const std::size_t n = sorted.size();
+  return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+class Bench {
+ public:
+  Bench(const LoadedModel& loaded, KvCache& cache, std::uint64_t seed)
+      : loaded_(loaded), cache_(cache), random_(seed) {
+    const Vocabulary& vocabulary = loaded.tokenizer->vocabulary();
+    for (TokenId id = 0; id < vocabulary.size(); ++id) {
+      if (vocabulary.is_producible(id) && !vocabulary.is_special(id)) ordinary_.push_back(id);
+    }
+  }
+
+  // Seconds to compute a fresh prompt of n random tokens.
+  Result<double> Prefill(int n) {
+    Sequence sequence = cache_.NewSequence();
+    return Feed(sequence, n, kChunk);
+  }
+
+  // Seconds to compute n tokens one by one after `depth` others.
+  Result<double> Decode(int n, int depth) {
+    Sequence sequence = cache_.NewSequence();
+    ADJUDGE_RETURN_IF_ERROR(Feed(sequence, depth, kChunk));
+    return Feed(sequence, n, 1);
+  }
+
+  bool has_tokens() const { return !ordinary_.empty(); }
+
+ private:
+  Result<double> Feed(Sequence& sequence, int n, int chunk) {
+    std::vector<TokenId> ids(static_cast<std::size_t>(n));
+    std::uniform_int_distribution<std::size_t> pick(0, ordinary_.size() - 1);
+    for (TokenId& id : ids) id = ordinary_[pick(random_)];
+    const auto start = Clock::now();
+    for (int at = 0; at < n; at += chunk) {
+      const int count = std::min(chunk, n - at);
+      const bool wanted = chunk == 1 || at + count == n;
+      Batch batch;
+      ADJUDGE_RETURN_IF_ERROR(batch.Add(
+          sequence,
+          std::span(ids).subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(count)),
+          wanted ? Wants::LastLogits(count) : Wants::None()));
+      ADJUDGE_RETURN_IF_ERROR(loaded_.model->Forward(batch));
+    }
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+  const LoadedModel& loaded_;
+  KvCache& cache_;
+  std::mt19937_64 random_;
+  std::vector<TokenId> ordinary_;
+};
+
+Json ToJson(const Measured& row) {
+  return {{"what", row.what},
+          {"tokens", row.tokens},
+          {"repeats", row.tokens_per_second.size()},
+          {"tokens_per_second",
+           {{"min", row.tokens_per_second.front()},
+            {"median", Median(row.tokens_per_second)},
+            {"max", row.tokens_per_second.back()}}}};
+}
+
+std::string ToLine(const Measured& row) {
+  char line[128];
+  std::snprintf(line, sizeof line, "%-8s %6d  %10.1f %10.1f %10.1f\n", row.what.c_str(), row.tokens,
+                row.tokens_per_second.front(), Median(row.tokens_per_second),
+                row.tokens_per_second.back());
+  return line;
+}
+
+Status CheckFits(const Arguments& arguments, const Model& model) {
+  const int context = model.config().context_length;
+  int longest = arguments.decode > 0 ? arguments.depth + arguments.decode : 0;
+  for (const int n : arguments.prompts) longest = std::max(longest, n);
+  if (longest <= context) return {};
+  return Fail(ErrorCode::kLimit, "the model's window has " + std::to_string(context) +
+                                     " tokens, the longest run needs " + std::to_string(longest));
+}
+
+// Every repeat of every row by turns, so that a slow minute of the machine falls on all of them.
+Outcome<std::vector<Measured>> MeasureAll(const Arguments& arguments, Bench& bench,
+                                          const Interrupt& interrupt) {
+  std::vector<Measured> rows;
+  for (const int n : arguments.prompts) rows.push_back({"prefill", n, {}});
+  if (arguments.decode > 0) rows.push_back({"decode", arguments.decode, {}});
+  const auto measure = [&](const Measured& row) {
+    return row.what == "prefill" ? bench.Prefill(row.tokens)
+                                 : bench.Decode(row.tokens, arguments.depth);
+  };
+  Progress progress("bench", static_cast<std::int64_t>(rows.size()) * arguments.repeats,
+                    arguments.model.quiet);
+  CLI_RETURN_IF_ERROR(measure(rows.back()));  // warms caches and threads; not counted
+  std::int64_t done = 0;
+  for (int repeat = 0; repeat < arguments.repeats && !interrupt.raised(); ++repeat) {
+    for (Measured& row : rows) {
+      if (interrupt.raised()) break;
+      CLI_ASSIGN_OR_RETURN(const double seconds, measure(row));
+      row.tokens_per_second.push_back(row.tokens / std::max(seconds, 1e-9));
+      progress.Update(++done);
+    }
+  }
+  std::erase_if(rows, [](const Measured& row) { return row.tokens_per_second.empty(); });
+  for (Measured& row : rows) std::ranges::sort(row.tokens_per_second);
+  return rows;
+}
+
+Outcome<int> Run(const Arguments& arguments) {
+  if (arguments.prompts.empty() && arguments.decode == 0) {
+    return UsageFailure("nothing to measure: give --prompt-tokens or --decode-tokens");
+  }
+  CLI_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel(arguments.model));
+  CLI_RETURN_IF_ERROR(OrExit(CheckFits(arguments, *loaded.model).map([] { return true; }), kUsage));
+  CLI_ASSIGN_OR_RETURN(const std::shared_ptr<KvCache> cache, loaded.model->NewCache());
+  Bench bench(loaded, *cache, arguments.seed);
+  if (!bench.has_tokens()) return UsageFailure("the vocabulary has no ordinary token");
+  const Interrupt interrupt;
+  CLI_ASSIGN_OR_RETURN(const std::vector<Measured> rows, MeasureAll(arguments, bench, interrupt));
+
+  Output output;
+  if (arguments.json) {
+    Json json = {{"model", loaded.name()},
+                 {"backend", loaded.model->backend_name()},
+                 {"threads_asked", arguments.model.threads},
+                 {"precision", "float32"},
+                 {"weight_bytes", loaded.model->weight_bytes()},
+                 {"load_ms", loaded.load_ms},
+                 {"decode_depth", arguments.depth},
+                 {"seed", arguments.seed},
+                 {"rows", Json::array()}};
+    for (const Measured& row : rows) json["rows"].push_back(ToJson(row));
+    output.Write(Dump(json));
+  } else {
+    output.Write(loaded.name() + ", backend " + std::string(loaded.model->backend_name()) +
+                 ", arithmetic float32, weights " +
+                 ByteWords(static_cast<double>(loaded.model->weight_bytes())) + ", load " +
+                 Fixed(loaded.load_ms, 0) + " ms\n");
+    output.Write("tokens/s          n         min     median        max\n");
+    for (const Measured& row : rows) output.Write(ToLine(row));
+    output.Write(
+        "prefill: n random tokens into an empty sequence; decode: n tokens one by one after " +
+        std::to_string(arguments.depth) + "; " + std::to_string(arguments.repeats) + " repeats\n");
+  }
+  return output.Finish(interrupt.raised() ? kFailed : kOk);
+}
+
+}  // namespace
+
+void AddBench(CLI::App& app, Program& program) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb = app.add_subcommand("bench", "Measure prefill and decode speed");
+  AddModelOptions(*verb, arguments->model);
+  verb->add_option("-p,--prompt-tokens", arguments->prompts, "prompt lengths, 128,512")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 30))
+      ->type_name("LIST")
+      ->capture_default_str();
+  verb->add_option("-n,--decode-tokens", arguments->decode, "tokens decoded one by one; 0 = none")
+      ->check(CLI::Range(0, 1 << 30))
+      ->type_name("N")
+      ->capture_default_str();
+  verb->add_option("-d,--depth", arguments->depth, "tokens before the decoded ones")
+      ->check(CLI::Range(1, 1 << 30))
+      ->type_name("N")
+      ->capture_default_str();
+  verb->add_option("-r,--repeats", arguments->repeats, "times each is measured")
+      ->check(CLI::Range(1, kMaxRepeats))
+      ->type_name("N")
+      ->capture_default_str();
+  verb->add_option("--seed", arguments->seed, "of the random tokens")
+      ->type_name("N")
+      ->capture_default_str();
+  verb->add_flag("--json", arguments->json, "one JSON object");
+  verb->footer(
+      "Every measurement computes fresh random tokens, so nothing is reused.\n\n"
+      "Example:\n"
+      "  adjudge bench -p 128,512 -n 32 --threads 2");
+  verb->callback([arguments, &program] { program.run = [arguments] { return Run(*arguments); }; });
+}
+
+}  // namespace adjudge::cli

@@ -1,0 +1,22 @@
+// Ctrl-C: the first one asks the work to stop, the second one ends the program.
+#pragma once
+
+#include <atomic>
+
+namespace adjudge::cli {
+
+// While it lives, SIGINT sets the flag instead of ending the program; the signal's second coming
+// before Clear() ends it as usual. One at a time.
+class Interrupt {
+ public:
+  Interrupt();
+  ~Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+
+  const std::atomic<bool>* flag() const;
+  bool raised() const;
+  void Clear();  // ready for the next piece of work
+};
+
+}  // namespace adjudge::cli

@@ -1,0 +1,122 @@
+#include "cli/model_options.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <system_error>
+
+#include "cli/output.h"
+#include "cli/printable.h"
+
+namespace adjudge::cli {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kDefaultModel = "SmolLM2-135M-Instruct.Q4_1.gguf";
+constexpr int kMaxThreads = 1024;
+
+const char* NonEmptyEnv(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+tl::unexpected<Failure> ModelFailure(const std::string& message) {
+  return tl::unexpected<Failure>(Failure(kModel, message));
+}
+
+std::string Shown(const fs::path& path) { return "model " + Printable(path.string()); }
+
+// The file's fault, its path named once.
+template <typename T>
+Outcome<T> OrRefuse(Result<T> result, const fs::path& path) {
+  if (!result && result.error().place == path.string()) result.error().place.clear();
+  return OrExit(std::move(result), kModel, Shown(path));
+}
+
+Outcome<std::shared_ptr<const Tokenizer>> LoadTokenizerAt(const fs::path& path) {
+  return OrRefuse(Tokenizer::Load(path), path);
+}
+
+}  // namespace
+
+void AddFileOptions(CLI::App& verb, ModelArguments& arguments) {
+  verb.add_option("-m,--model", arguments.model,
+                  "GGUF file, or folder with safetensors; otherwise $ADJUDGE_MODEL, otherwise the "
+                  "default model")
+      ->type_name("FILE");
+  verb.add_option("--tokenizer", arguments.tokenizer,
+                  "tokenizer file, where the model's own file has none")
+      ->type_name("FILE");
+  verb.add_flag("-q,--quiet", arguments.quiet, "no words on standard error but errors");
+}
+
+void AddModelOptions(CLI::App& verb, ModelArguments& arguments) {
+  AddFileOptions(verb, arguments);
+  verb.add_option("--backend", arguments.backend, "reference (the slow definition) or cpu")
+      ->check(CLI::IsMember({"reference", "cpu"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  verb.add_option("--threads", arguments.threads, "0 = as many as there are cores")
+      ->check(CLI::Range(0, kMaxThreads))
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+fs::path DefaultModelPath() {
+  const char* home = NonEmptyEnv("HOME");
+  fs::path cache = fs::path(home != nullptr ? home : "/") / ".cache";
+  if (const char* xdg = NonEmptyEnv("XDG_CACHE_HOME")) cache = xdg;
+  return cache / "adjudge" / "models" / kDefaultModel;
+}
+
+Outcome<fs::path> FindModel(const ModelArguments& arguments) {
+  std::error_code error;
+  const char* from_env = NonEmptyEnv("ADJUDGE_MODEL");
+  if (arguments.model.empty() && from_env == nullptr) {
+    fs::path path = DefaultModelPath();
+    if (fs::exists(path, error)) return path;
+    return ModelFailure("the default model is not at " + Printable(path.string()) +
+                        "; run scripts/fetch-model, or give a model with --model FILE or "
+                        "ADJUDGE_MODEL");
+  }
+  fs::path path = arguments.model.empty() ? from_env : arguments.model;
+  if (fs::exists(path, error)) return path;
+  const std::string source = arguments.model.empty() ? " (from ADJUDGE_MODEL)" : "";
+  return ModelFailure(Shown(path) + source + ": " +
+                      (error ? error.message() : "no such file or folder"));
+}
+
+Outcome<std::shared_ptr<const Tokenizer>> LoadTokenizer(const ModelArguments& arguments) {
+  if (!arguments.tokenizer.empty()) return LoadTokenizerAt(arguments.tokenizer);
+  CLI_ASSIGN_OR_RETURN(const fs::path path, FindModel(arguments));
+  return LoadTokenizerAt(path);
+}
+
+Outcome<LoadedModel> LoadModel(const ModelArguments& arguments) {
+  LoadedModel loaded;
+  CLI_ASSIGN_OR_RETURN(loaded.path, FindModel(arguments));
+  ModelOptions options;
+  options.threads = arguments.threads;
+  CLI_ASSIGN_OR_RETURN(options.backend, OrExit(ParseBackendKind(arguments.backend), kUsage));
+  const bool show = !arguments.quiet && StderrIsTerminal();
+  if (show) fprintf(stderr, "loading %s ...", Printable(loaded.path.string()).c_str());
+  const auto start = std::chrono::steady_clock::now();
+  auto tokenizer = LoadTokenizer(arguments);
+  Outcome<std::shared_ptr<const Model>> model =
+      tokenizer ? OrRefuse(Model::Load(loaded.path, options), loaded.path)
+                : tl::unexpected<Failure>(tokenizer.error());
+  loaded.load_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  if (show) fputs("\r\033[K", stderr);
+  CLI_ASSIGN_OR_RETURN(loaded.tokenizer, std::move(tokenizer));
+  CLI_ASSIGN_OR_RETURN(loaded.model, std::move(model));
+  const int n_tokens = loaded.tokenizer->vocabulary().size();
+  if (!arguments.tokenizer.empty() && n_tokens > loaded.model->config().vocab_size) {
+    return ModelFailure(Shown(loaded.path) + ": the tokenizer given has " +
+                        std::to_string(n_tokens) + " tokens, the model's output only " +
+                        std::to_string(loaded.model->config().vocab_size));
+  }
+  return loaded;
+}
+
+}  // namespace adjudge::cli

@@ -1,0 +1,46 @@
+// Which model a verb works with, and how it is run.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "cli/outcome.h"
+#include "engine/model.h"
+#include "engine/tokenizer.h"
+
+namespace adjudge::cli {
+
+struct ModelArguments {
+  std::string model;      // empty: ADJUDGE_MODEL, else the default model
+  std::string tokenizer;  // empty: the model's own
+  std::string backend = "cpu";
+  int threads = 0;
+  bool quiet = false;
+};
+
+// --model, --tokenizer and --quiet; the second adds --backend and --threads.
+void AddFileOptions(CLI::App& verb, ModelArguments& arguments);
+void AddModelOptions(CLI::App& verb, ModelArguments& arguments);
+
+// Where scripts/fetch-model puts the default model.
+std::filesystem::path DefaultModelPath();
+
+// The file or folder to read. Failures end with kModel: nothing there, with what to do.
+Outcome<std::filesystem::path> FindModel(const ModelArguments& arguments);
+Outcome<std::shared_ptr<const Tokenizer>> LoadTokenizer(const ModelArguments& arguments);
+
+struct LoadedModel {
+  std::filesystem::path path;
+  std::shared_ptr<const Model> model;
+  std::shared_ptr<const Tokenizer> tokenizer;
+  double load_ms = 0;
+
+  // What answers and reports call the model: the file's name without its ending.
+  std::string name() const { return path.stem().string(); }
+};
+
+Outcome<LoadedModel> LoadModel(const ModelArguments& arguments);
+
+}  // namespace adjudge::cli

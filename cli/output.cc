@@ -1,0 +1,51 @@
+#include "cli/output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "cli/printable.h"
+
+namespace adjudge::cli {
+
+Output::Output() : is_terminal_(isatty(STDOUT_FILENO) == 1) {}
+
+bool Output::Write(std::string_view bytes) {
+  if (error_ != 0) return false;
+  errno = 0;
+  if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size()) {
+    error_ = errno != 0 ? errno : EIO;
+  }
+  return error_ == 0;
+}
+
+bool Output::WriteText(std::string_view text) {
+  return is_terminal_ ? Write(Printable(text, KeepLines::kYes)) : Write(text);
+}
+
+bool Output::Flush() {
+  if (error_ != 0) return false;
+  errno = 0;
+  if (std::fflush(stdout) != 0) error_ = errno != 0 ? errno : EIO;
+  return error_ == 0;
+}
+
+int Output::Finish(int code) {
+  Flush();
+  if (error_ == 0) return code;
+  if (error_ != EPIPE) {
+    Say(std::string("adjudge: cannot write to standard output: ") + std::strerror(error_));
+  }
+  return kFailed;
+}
+
+void Say(std::string_view words) {
+  std::fwrite(words.data(), 1, words.size(), stderr);
+  std::fputc('\n', stderr);
+}
+
+bool StderrIsTerminal() { return isatty(STDERR_FILENO) == 1; }
+
+}  // namespace adjudge::cli

@@ -1,0 +1,117 @@
+#include "tests/testing/cli_case.h"
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace adjudge::testing {
+namespace fs = std::filesystem;
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kTemplate =
+    "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
+    "{% if add_generation_prompt %}assistant:{% endif %}";
+
+fs::path TinyFolder() { return fs::path(ADJUDGE_SOURCE_DIR) / "tests" / "golden" / "tiny"; }
+
+// A model folder with a chat template, made from the tiny one.
+void WriteChatModel(const fs::path& to) {
+  fs::copy(TinyFolder() / "llama-f32", to);
+  json config = json::parse(ReadFile(to / "tokenizer_config.json"));
+  config["chat_template"] = kTemplate;
+  std::ofstream(to / "tokenizer_config.json") << config.dump();
+}
+
+struct Files {
+  TempFolder temp;
+  Files() {
+    const std::string whole = ReadFile(TinyModel());
+    temp.Write("empty.gguf", "");
+    temp.Write("short.gguf", whole.substr(0, whole.size() - 5000));
+    temp.Write("head.gguf", whole.substr(0, 300));
+    temp.Write("text.gguf", "This is no model.\n");
+    WriteChatModel(temp.path() / "chat");
+  }
+};
+
+const Files& SharedFiles() {
+  static const Files files;
+  return files;
+}
+
+void Replace(std::string& text, const std::string& what, const std::string& with) {
+  for (std::size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + with.size())) {
+    text.replace(at, what.size(), with);
+  }
+}
+
+std::string Filled(std::string text) {
+  Replace(text, "{tiny}", TinyModel());
+  Replace(text, "{chat}", SharedFiles().temp.path() / "chat");
+  Replace(text, "{temp}", SharedFiles().temp.path());
+  if (const auto model = ModelPath("default")) Replace(text, "{default}", *model);
+  return text;
+}
+
+bool NeedsDefaultModel(const CliCase& row) {
+  for (const std::string& argument : row.arguments) {
+    if (argument.find("{default}") != std::string::npos) return true;
+  }
+  return false;
+}
+
+void CheckFields(const CliCase& row, const ProgramResult& result) {
+  if (row.fields.empty()) return;
+  const json output = json::parse(result.output, nullptr, /*allow_exceptions=*/false);
+  ASSERT_FALSE(output.is_discarded()) << "not JSON: " << result.output << result.errors;
+  for (const auto& [pointer, expected] : row.fields) {
+    const json::json_pointer at(pointer);
+    ASSERT_TRUE(output.contains(at)) << pointer << " is not in " << result.output;
+    if (expected == "*") continue;
+    EXPECT_EQ(output[at], json::parse(expected)) << pointer;
+  }
+}
+
+}  // namespace
+
+void PrintTo(const CliCase& row, std::ostream* out) { *out << row.name; }
+
+std::string CliCaseName(const ::testing::TestParamInfo<CliCase>& info) { return info.param.name; }
+
+void CheckCliCase(const CliCase& row) {
+  if (NeedsDefaultModel(row) && !ModelPath("default")) GTEST_SKIP() << "no model: default";
+  ProgramRun run;
+  run.command = {AdjudgePath()};
+  for (const std::string& argument : row.arguments) run.command.push_back(Filled(argument));
+  run.input = row.input;
+  const ProgramResult result = RunProgram(run);
+  EXPECT_EQ(result.exit_code, row.exit_code) << result.output << result.errors;
+  for (const std::string& part : row.in_output) {
+    EXPECT_NE(result.output.find(Filled(part)), std::string::npos)
+        << "no \"" << part << "\" in: " << result.output;
+  }
+  for (const std::string& part : row.not_in_output) {
+    EXPECT_EQ(result.output.find(Filled(part)), std::string::npos)
+        << "\"" << part << "\" is in: " << result.output;
+  }
+  for (const std::string& part : row.in_errors) {
+    EXPECT_NE(result.errors.find(Filled(part)), std::string::npos)
+        << "no \"" << part << "\" in: " << result.errors;
+  }
+  EXPECT_TRUE(row.exit_code == 0 || !result.errors.empty());
+  for (const char c : result.errors) {
+    EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20)
+        << "a control character in: " << result.errors;
+  }
+  CheckFields(row, result);
+}
+
+std::string AdjudgePath() { return (fs::path(ADJUDGE_BINARY_DIR) / "bin" / "adjudge").string(); }
+
+std::string TinyModel() { return (TinyFolder() / "llama-f32.gguf").string(); }
+
+}  // namespace adjudge::testing
