@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "engine/base/check.h"
+#include "engine/model/allowed_ids.h"
 
 namespace adjudge {
 
@@ -23,13 +24,22 @@ double LogProb(std::span<const float> logits, TokenId id) {
   return logits[static_cast<std::size_t>(id)] - LogSumExp(logits);
 }
 
+TokenId BestToken(std::span<const float> logits, const TokenMask* mask) {
+  TokenId best = kNoToken;
+  float best_logit = -std::numeric_limits<float>::infinity();
+  ForEachAllowed(logits.size(), mask, [&](std::size_t id) {
+    if (logits[id] <= best_logit) return;
+    best_logit = logits[id];
+    best = static_cast<TokenId>(id);
+  });
+  return best;
+}
+
 std::vector<std::pair<TokenId, double>> BestLogProbs(std::span<const float> logits, int n,
                                                      const TokenMask* mask) {
   std::vector<TokenId> ids;
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    const auto id = static_cast<TokenId>(i);
-    if (mask == nullptr || (id < mask->width() && mask->test(id))) ids.push_back(id);
-  }
+  ForEachAllowed(logits.size(), mask,
+                 [&](std::size_t id) { ids.push_back(static_cast<TokenId>(id)); });
   const auto ahead = [&](TokenId a, TokenId b) {
     const float x = logits[static_cast<std::size_t>(a)];
     const float y = logits[static_cast<std::size_t>(b)];

@@ -18,6 +18,10 @@ double LogSumExp(std::span<const float> logits);
 // every logit that the model gives, padding included. REQUIRES: the id is in the row.
 double LogProb(std::span<const float> logits, TokenId id);
 
+// The id with the largest logit (ties: the lowest id) among those of the mask, where one is given;
+// kNoToken where all are -infinity.
+TokenId BestToken(std::span<const float> logits, const TokenMask* mask = nullptr);
+
 // The n best ids with their raw log-probabilities, best first (ties: lower id first); only ids of
 // the mask, where one is given.
 std::vector<std::pair<TokenId, double>> BestLogProbs(std::span<const float> logits, int n,

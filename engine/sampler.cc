@@ -1,7 +1,6 @@
 #include "engine/sampler.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -9,6 +8,8 @@
 #include <string>
 
 #include "engine/counter_random.h"
+#include "engine/log_softmax.h"
+#include "engine/model/allowed_ids.h"
 
 namespace adjudge {
 namespace {
@@ -68,34 +69,6 @@ Status CheckLogits(std::span<const float> logits) {
                 "logits");
   }
   return {};
-}
-
-// Calls visit(id) for each allowed id, ascending.
-template <typename Visit>
-void ForEachAllowed(std::size_t n_logits, const TokenMask* mask, Visit visit) {
-  if (mask == nullptr) {
-    for (std::size_t id = 0; id < n_logits; ++id) visit(id);
-    return;
-  }
-  const std::span<const std::uint32_t> words = mask->words();
-  for (std::size_t w = 0; w < words.size() && w * 32 < n_logits; ++w) {
-    for (std::uint32_t bits = words[w]; bits != 0; bits &= bits - 1) {
-      const std::size_t id = w * 32 + static_cast<std::size_t>(std::countr_zero(bits));
-      if (id >= n_logits) return;
-      visit(id);
-    }
-  }
-}
-
-TokenId Largest(std::span<const float> row, const TokenMask* mask) {
-  TokenId best = kNoToken;
-  float best_logit = kNoLogit;
-  ForEachAllowed(row.size(), mask, [&](std::size_t id) {
-    if (row[id] <= best_logit) return;
-    best_logit = row[id];
-    best = static_cast<TokenId>(id);
-  });
-  return best;
 }
 
 float ToFiniteFloat(double value) {
@@ -261,7 +234,7 @@ Status Sampler::Keep(std::span<const float> logits, const TokenMask* mask, Scrat
   ADJUDGE_RETURN_IF_ERROR(CheckLogits(logits));
   std::span<const float> row = logits;
   if (adjusts()) ADJUDGE_RETURN_IF_ERROR(Adjust(row, scratch));
-  const TokenId best = Largest(row, mask);
+  const TokenId best = BestToken(row, mask);
   if (best == kNoToken) {
     return Fail(ErrorCode::kInvalidArgument,
                 mask != nullptr && mask->none() ? "the mask allows no token"

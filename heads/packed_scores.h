@@ -26,8 +26,8 @@ struct ContinuationScores {
 };
 
 struct PackOptions {
-  int max_pass_tokens = 8192;  // new tokens in one pass; more are split over several
-  int max_pass_rows = 1024;    // rows whose logits are read in one pass
+  int max_pass_tokens = 16384;  // new tokens in one pass; more are split over several
+  int max_pass_rows = 8192;     // rows whose logits are read in one pass
 };
 
 struct PackedScores {

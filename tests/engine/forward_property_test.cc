@@ -331,5 +331,17 @@ INSTANTIATE_TEST_SUITE_P(Architectures, ForwardProperty,
                          ::testing::ValuesIn(testing::kArchitectures),
                          [](const auto& row) { return std::string(row.param); });
 
+// A trained model, whose attention is sharper than random weights'.
+TEST(ForwardPropertyOfStories260K, BitsDependOnWhatATokenSeesAlone) {
+  ADJUDGE_DATA_OR_SKIP(path, "models/stories260K/stories260K.bin");
+  CheckInvariance(
+      [&](const ModelOptions& options) {
+        auto model = Model::Load(path, options);
+        EXPECT_TRUE(model) << ToString(model.error());
+        return *model;
+      },
+      15);
+}
+
 }  // namespace
 }  // namespace adjudge
