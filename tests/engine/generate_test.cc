@@ -7,7 +7,6 @@
 
 #include "engine/log_softmax.h"
 #include "tests/testing/engine_cases.h"
-#include "tests/testing/engine_recipe.h"
 #include "tests/testing/listed_tokenizer.h"
 #include "tests/testing/scripted_model.h"
 
@@ -383,33 +382,6 @@ TEST(Generate, NeverSamplesWhatIsNoToken) {
   const auto both = Generate(model, tokenizer, sequence, prompt,
                              {.max_tokens = 1, .stop_ids = {kA}, .ignore_stop_ids = true});
   EXPECT_NE(both->token_ids[0], kA);
-}
-
-TEST(Generate, PaddedRowsOfARealFileAreNeverSampled) {
-  ADJUDGE_CASE_OR_SKIP(found, "file-padded-vocab");
-  const testing::TempFolder folder;
-  ADJUDGE_RECIPE_OR_SKIP(path, found["input"]["files"][0], folder);
-  const auto model = Model::Load(path, {.backend = BackendKind::kReference});
-  ASSERT_TRUE(model.has_value()) << ToString(model.error());
-  const auto tokenizer = Tokenizer::Load(path);
-  ASSERT_TRUE(tokenizer.has_value()) << ToString(tokenizer.error());
-  const nlohmann::json& expected = found["expected"]["if_loaded"];
-  const Ids prompt = expected["ids"];
-  GenerateOptions options = {.max_tokens = 1, .n_alternatives = 20, .record_steps = true};
-  const auto cache = *(*model)->NewCache();
-  for (int round = 0; round < 60; ++round) {
-    Sequence sequence = cache->NewSequence();
-    const auto result = Generate(**model, **tokenizer, sequence, prompt, options);
-    ASSERT_TRUE(result.has_value()) << ToString(result.error());
-    EXPECT_LT(result->token_ids[0], expected["sampled_ids_all_below"].get<int>());
-    Ids best;
-    for (const auto& [id, logprob] : result->steps[0].alternatives) best.push_back(id);
-    EXPECT_EQ(best, expected["top_k_20_over_tokens"].get<Ids>());
-    if (round == 0) {
-      EXPECT_EQ(result->token_ids[0], expected["last_argmax_with_token"].get<int>());
-    }
-    options.sampler = {.temperature = 50, .seed = static_cast<std::uint64_t>(round)};
-  }
 }
 
 TEST(Generate, StepsTellRawLogProbabilities) {
