@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numbers>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -329,8 +330,12 @@ class ReferenceBackend final : public Backend {
         std::clamp<std::int64_t>(cost / kWorthAThread, 1, std::min<std::int64_t>(threads_, rows)));
     std::vector<std::thread> helpers;
     for (int p = 1; p < parts; ++p) {
-      helpers.emplace_back(
-          [&work, rows, p, parts] { work(rows * p / parts, rows * (p + 1) / parts); });
+      const auto part = [&work, rows, p, parts] { work(rows * p / parts, rows * (p + 1) / parts); };
+      try {
+        helpers.emplace_back(part);
+      } catch (const std::system_error&) {
+        part();  // no more threads to be had
+      }
     }
     work(0, rows / parts);
     for (std::thread& helper : helpers) helper.join();
