@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/model/model_tensors.h"
+#include "engine/tokenizer.h"
 #include "tests/testing/engine_cases.h"
 #include "tests/testing/gguf_builder.h"
 #include "tests/testing/python.h"
@@ -360,6 +361,13 @@ TEST(ModelFile, OpensGemma3) {
 // The engine-cases about files: recipes are Python that writes the file.
 class FileCase : public ::testing::TestWithParam<const char*> {};
 
+// What loading a model looks at: weights, and the tokenizer of a GGUF file.
+Status OpenAll(const fs::path& path) {
+  ADJUDGE_RETURN_IF_ERROR(ModelFile::Open(path));
+  if (path.extension() == ".gguf") ADJUDGE_RETURN_IF_ERROR(Tokenizer::Load(path));
+  return {};
+}
+
 bool Names(const std::string& error, const std::string& wanted) {
   // "a or b": either will do.
   const std::size_t either = wanted.find(" or ");
@@ -373,16 +381,19 @@ TEST_P(FileCase, IsRefusedByNameOrOpens) {
   if (!python) GTEST_SKIP() << "no python3 with numpy";
   const testing::TempFolder folder;
   fs::copy_file(*testing::DataPath("engine-cases/base.py"), folder.path() / "base.py");
+  std::string recipes;
+  for (const auto& file : item["input"]["files"]) {
+    recipes += file["recipe"].get<std::string>() + "\n";
+  }
+  folder.Write("recipes.py", recipes);
+  ASSERT_TRUE(
+      testing::RunCommand("cd " + folder.path().string() + " && " + *python + " -B recipes.py"));
   for (const auto& file : item["input"]["files"]) {
     const std::string name = file["file"];
-    folder.Write("recipe.py", file["recipe"]);
-    ASSERT_TRUE(
-        testing::RunCommand("cd " + folder.path().string() + " && " + *python + " -B recipe.py"))
-        << name;
     // One file's cases give their expectation at once, those of several by the file's name.
     const auto& all = item["expected"];
     const auto& expected = all.contains(name) ? all[name] : all;
-    const auto opened = ModelFile::Open(folder.path() / name);
+    const auto opened = OpenAll(folder.path() / name);
     const bool refuse = expected["refuse"].is_boolean() && expected["refuse"].get<bool>();
     EXPECT_EQ(!opened, refuse) << name << (opened ? "" : ": " + ToString(opened.error()));
     if (opened || !refuse) continue;
@@ -394,7 +405,8 @@ TEST_P(FileCase, IsRefusedByNameOrOpens) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, FileCase,
-                         ::testing::Values("file-truncated", "file-zero-dim", "file-alignment",
+                         ::testing::Values("file-truncated", "file-zero-dim",
+                                           "file-array-element-type", "file-alignment",
                                            "file-overlapping-regions", "file-tied-output",
                                            "file-head-dim", "file-missing-shard",
                                            "file-padded-vocab"),
