@@ -208,6 +208,7 @@ class GgufParser {
                           : "expected GGUF version 3, found version " + std::to_string(version),
                   Place(4));
     }
+    out_->version_ = version;
     ADJUDGE_ASSIGN_OR_RETURN(n_tensors_, Read<std::uint64_t>("the number of tensors"));
     ADJUDGE_ASSIGN_OR_RETURN(n_keys_, Read<std::uint64_t>("the number of metadata keys"));
     if (n_keys_ > limits_.max_keys) {
@@ -297,6 +298,14 @@ class GgufParser {
       return TooShort(
           "an array of " + std::to_string(n) + " " + std::string(ToString(value.element)),
           "needs at least " + std::to_string(size) + " bytes for each");
+    }
+    n_elements_ += n;
+    if (n_elements_ > limits_.max_array_elements) {
+      return Fail(ErrorCode::kLimit,
+                  section_ + ": " + std::to_string(n_elements_) +
+                      " array elements so far, more than max_array_elements = " +
+                      std::to_string(limits_.max_array_elements),
+                  Place(start));
     }
     return ReadElements(value, static_cast<std::size_t>(n), size);
   }
@@ -471,6 +480,7 @@ class GgufParser {
   std::string section_;    // what is being read, for errors
   std::uint64_t n_tensors_ = 0;
   std::uint64_t n_keys_ = 0;
+  std::uint64_t n_elements_ = 0;  // of the arrays so far
   std::uint64_t alignment_ = kDefaultAlignment;
   std::vector<std::uint64_t> offsets_;  // of tensors_, from the start of the data
 };

@@ -64,6 +64,7 @@ struct GgufLimits {
   std::uint64_t max_metadata_bytes = std::uint64_t{1} << 28;
   std::uint64_t max_keys = 1 << 16;
   std::uint64_t max_tensors = 1 << 16;
+  std::uint64_t max_array_elements = 1 << 24;  // of all arrays together
   std::uint64_t max_alignment = 1 << 20;
 };
 
@@ -96,6 +97,7 @@ class GgufFile {
   // no array of `element`.
   Result<const GgufValue*> Array(std::string_view key, GgufValue::Type element) const;
 
+  std::uint32_t version() const { return version_; }
   const std::vector<std::pair<std::string, GgufValue>>& metadata() const { return metadata_; }
   const std::vector<GgufTensor>& tensors() const { return tensors_; }
   const GgufTensor* FindTensor(std::string_view name) const;
@@ -113,6 +115,7 @@ class GgufFile {
   friend class GgufParser;
 
   std::shared_ptr<const MappedFile> file_;
+  std::uint32_t version_ = 0;
   std::vector<std::pair<std::string, GgufValue>> metadata_;  // in file order
   std::vector<std::size_t> keys_by_name_;                    // indices of metadata_, by key
   std::vector<GgufTensor> tensors_;                          // in file order

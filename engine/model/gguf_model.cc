@@ -10,8 +10,9 @@ namespace adjudge {
 
 Result<std::unique_ptr<ModelFile>> OpenGgufModel(const GgufFile& file) {
   ADJUDGE_ASSIGN_OR_RETURN(ModelConfig config, ReadGgufConfig(file));
-  auto table = std::make_unique<WeightTable>(
-      "gguf v3", std::move(config), std::vector<std::shared_ptr<const MappedFile>>{file.file()});
+  auto table =
+      std::make_unique<WeightTable>(file.version() == 2 ? "gguf v2" : "gguf v3", std::move(config),
+                                    std::vector<std::shared_ptr<const MappedFile>>{file.file()});
   for (const GgufTensor& tensor : file.tensors()) {
     if (!tensor.type) {
       return Fail(ErrorCode::kUnsupported,

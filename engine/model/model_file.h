@@ -33,7 +33,7 @@ class ModelFile {
   // missing, has another shape than the config asks for (both are named), or has no use.
   static Result<std::unique_ptr<ModelFile>> Open(const std::filesystem::path& path);
 
-  virtual std::string_view format() const = 0;  // "gguf v3", "safetensors", "llama2.c"
+  virtual std::string_view format() const = 0;  // "gguf v3" (or v2), "safetensors", "llama2.c"
   virtual const ModelConfig& config() const = 0;
   virtual const std::vector<TensorInfo>& tensors() const = 0;
   virtual bool Has(std::string_view name) const = 0;

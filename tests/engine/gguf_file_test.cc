@@ -227,22 +227,36 @@ TEST(GgufFile, VersionTwoReadsTheSame) {
   EXPECT_EQ((*file)->FindTensor("first")->data[0], std::byte{'q'});
 }
 
+struct LimitRow {
+  std::uint64_t GgufLimits::*limit;
+  std::uint64_t least;  // that lets the good file through
+  const char* name;
+};
+
 TEST(GgufFile, LimitsHoldOnBothSides) {
-  const std::string bytes = Good().Build();
-  const GgufLimits exact = {.max_metadata_bytes = bytes.size(), .max_keys = 7, .max_tensors = 2};
-  EXPECT_TRUE(GgufFile::Parse(bytes, true, exact));
-  GgufLimits limits = exact;
-  limits.max_keys = 6;
-  EXPECT_EQ(GgufFile::Parse(bytes, true, limits).error().code, ErrorCode::kLimit);
-  limits = exact;
-  limits.max_tensors = 1;
-  EXPECT_EQ(GgufFile::Parse(bytes, true, limits).error().code, ErrorCode::kLimit);
-  limits = exact;
-  limits.max_metadata_bytes = 100;
-  const auto cut = GgufFile::Parse(bytes, true, limits);
-  ASSERT_FALSE(cut);
-  EXPECT_EQ(cut.error().code, ErrorCode::kLimit);
-  EXPECT_NE(cut.error().message.find("max_metadata_bytes = 100"), std::string::npos);
+  GgufBuilder builder = Good();
+  const std::string bytes = builder.Alignment(64).Build();
+  const auto parsed = GgufFile::Parse(bytes);
+  ASSERT_TRUE(parsed) << ToString(parsed.error());
+  // The table ends where the padding before the first tensor begins, at most 63 bytes earlier.
+  const auto table = bytes.find_last_not_of('\0', bytes.find("qqqq") - 1) + 8;
+  const LimitRow rows[] = {
+      {&GgufLimits::max_keys, 8, "max_keys"},
+      {&GgufLimits::max_tensors, 2, "max_tensors"},
+      {&GgufLimits::max_array_elements, 3 + 2 + 3, "max_array_elements"},
+      {&GgufLimits::max_alignment, 64, "power of two up to"},
+      {&GgufLimits::max_metadata_bytes, table, "max_metadata_bytes"},
+  };
+  for (const LimitRow& row : rows) {
+    GgufLimits limits;
+    limits.*row.limit = row.least;
+    EXPECT_TRUE(GgufFile::Parse(bytes, true, limits)) << row.name;
+    limits.*row.limit = row.least - 1;
+    if (row.limit == &GgufLimits::max_metadata_bytes) limits.max_metadata_bytes = table - 8;
+    const auto over = GgufFile::Parse(bytes, true, limits);
+    ASSERT_FALSE(over) << row.name;
+    EXPECT_NE(ToString(over.error()).find(row.name), std::string::npos) << ToString(over.error());
+  }
 }
 
 TEST(GgufFile, WithoutTensorsTheTableIsNotLookedAt) {

@@ -280,6 +280,10 @@ TEST(ModelFile, TensorsMustBeThoseOfTheConfig) {
   const auto good = ModelFile::Open(folder.Write("good.gguf", OneLayer().Build()));
   ASSERT_TRUE(good) << ToString(good.error());
   EXPECT_EQ((*good)->config().vocab_size, 10);
+  EXPECT_EQ((*good)->format(), "gguf v3");
+  const auto older = ModelFile::Open(folder.Write("v2.gguf", OneLayer().Version(2).Build()));
+  ASSERT_TRUE(older) << ToString(older.error());
+  EXPECT_EQ((*older)->format(), "gguf v2");
   for (const TensorRow& row : kTensorRows) {
     GgufBuilder builder = OneLayer();
     row.spoil(builder);
