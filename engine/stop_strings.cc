@@ -3,6 +3,7 @@
 #include <queue>
 
 #include "engine/base/check.h"
+#include "engine/text/utf8.h"
 
 namespace adjudge {
 
@@ -33,6 +34,11 @@ Result<StopStrings> StopStrings::Make(const std::vector<std::string>& strings,
       return Fail(ErrorCode::kLimit,
                   std::to_string(strings[i].size()) + " bytes, but max_bytes is " +
                       std::to_string(limits.max_bytes),
+                  place);
+    }
+    if (const auto bad = FirstInvalidUtf8(strings[i])) {
+      return Fail(ErrorCode::kMalformed,
+                  "expected UTF-8, found bytes that are not, at byte " + std::to_string(*bad),
                   place);
     }
     int node = 0;

@@ -22,7 +22,8 @@ struct StopStringLimits {
 // value, one per text.
 class StopStrings {
  public:
-  // Errors name the string by its index: an empty one, one over max_bytes, too many.
+  // Errors name the string by its index: an empty one, one over max_bytes, too many, one that is
+  // not UTF-8 (it could end the text inside a character).
   static Result<StopStrings> Make(const std::vector<std::string>& strings,
                                   const StopStringLimits& limits = {});
 

@@ -114,6 +114,7 @@ TEST(StopStrings, LimitsOnBothSides) {
       {{"a", "b", "c"}, "stop_strings", "max_strings is 2"},
       {{"a", "abcd"}, "stop_strings[1]", "max_bytes is 3"},
       {{"a", ""}, "stop_strings[1]", "may not be empty"},
+      {{"\x98\x80"}, "stop_strings[0]", "expected UTF-8, found bytes that are not, at byte 0"},
   };
   for (const Row& row : rows) {
     const auto stops = StopStrings::Make(row.strings, limits);
