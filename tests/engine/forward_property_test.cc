@@ -343,5 +343,55 @@ TEST(ForwardPropertyOfStories260K, BitsDependOnWhatATokenSeesAlone) {
       15);
 }
 
+// Real widths and block formats: a text alone and at once on one thread, against chunks of it
+// beside a fork with a longer tail.
+class RealModelInvariance : public ::testing::TestWithParam<const char*> {};
+
+std::vector<float> LastLogits(const Model& model, std::span<const TokenId> tokens, int chunk,
+                              std::span<const TokenId> sibling) {
+  const auto cache = *model.NewCache();
+  Sequence sequence = cache->NewSequence();
+  std::vector<float> logits;
+  for (std::size_t begin = 0; begin < tokens.size(); begin += static_cast<std::size_t>(chunk)) {
+    const auto part =
+        tokens.subspan(begin, std::min(static_cast<std::size_t>(chunk), tokens.size() - begin));
+    Batch batch;
+    Sequence fork = *sequence.Fork(sequence.length());
+    if (!sibling.empty()) {
+      EXPECT_TRUE(batch.Add(fork, sibling));
+    }
+    const auto entry = batch.Add(sequence, part, Wants::LastLogits(static_cast<int>(part.size())));
+    EXPECT_TRUE(entry);
+    auto output = model.Forward(batch);
+    EXPECT_TRUE(output);
+    logits = std::move(output->entries[static_cast<std::size_t>(*entry)].logits);
+  }
+  return logits;
+}
+
+TEST_P(RealModelInvariance, ChunksThreadsAndSiblingsChangeNoBit) {
+  ADJUDGE_MODEL_OR_SKIP(path, GetParam());
+  std::vector<TokenId> tokens, sibling;
+  for (int i = 0; i < 65; ++i) tokens.push_back(100 + i * i % 7919);
+  for (int i = 0; i < 13; ++i) sibling.push_back(300 + i);
+  std::vector<float> expected;
+  for (const int threads : {1, 2, 3}) {
+    const auto model = *Model::Load(path, {.backend = BackendKind::kCpu, .threads = threads});
+    if (expected.empty()) expected = LastLogits(*model, tokens, 65, {});
+    for (const int chunk : threads == 2 ? std::vector<int>{1, 7, 64, 65} : std::vector<int>{64}) {
+      EXPECT_TRUE(LastLogits(*model, tokens, chunk, {}) == expected)
+          << "chunks of " << chunk << ", " << threads << " threads";
+    }
+    EXPECT_TRUE(LastLogits(*model, tokens, 33, sibling) == expected)
+        << "beside a sibling, " << threads << " threads";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, RealModelInvariance,
+                         ::testing::Values("default", "q05.gguf", "g3.gguf"), [](const auto& row) {
+                           return std::string(row.param).substr(0,
+                                                                std::string(row.param).find('.'));
+                         });
+
 }  // namespace
 }  // namespace adjudge
