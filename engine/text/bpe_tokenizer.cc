@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -87,6 +88,7 @@ class BpeTokenizer : public Tokenizer {
     std::vector<SpecialTrie::Match> user_defined;
     std::deque<std::string> texts;  // normalised stretches; the cache holds views of them
     std::optional<WordCache> cache;
+    std::string_view whole;  // the text as given, to say where a refused character stands
     bool lossy = false;
   };
 
@@ -94,8 +96,9 @@ class BpeTokenizer : public Tokenizer {
   Status EncodeStretch(std::string_view text, Work& work, std::vector<TokenId>& ids) const;
   Status EncodeWord(std::string_view word, Work& work, std::vector<TokenId>& ids) const;
   // Appends the symbols that merging starts from.
-  Status AppendBytes(std::string_view word, bool lossy, std::vector<TokenId>& ids) const;
-  Status AppendCharacters(std::string_view word, bool lossy, std::vector<TokenId>& ids) const;
+  Status AppendBytes(std::string_view word, const Work& work, std::vector<TokenId>& ids) const;
+  Status AppendCharacters(std::string_view word, const Work& work, std::vector<TokenId>& ids) const;
+  tl::unexpected<Error> CannotSpell(std::string_view character, const Work& work) const;
   bool AppendCharacterBytes(std::string_view character, std::vector<TokenId>& ids) const;
 
   Vocabulary vocabulary_;
@@ -167,6 +170,7 @@ Status BpeTokenizer::EncodeValid(std::string_view text, std::span<const Special>
   Work work;
   work.lossy = options.lossy;
   work.cache.emplace(text.size());
+  work.whole = text;
   std::size_t at = 0;
   for (const Special& control : controls) {
     ADJUDGE_RETURN_IF_ERROR(EncodeBetween(text.substr(at, control.begin - at), work, ids));
@@ -222,8 +226,8 @@ Status BpeTokenizer::EncodeWord(std::string_view word, Work& work,
   if (const auto it = words_.find(word); it != words_.end()) {
     ids.push_back(it->second);
   } else {
-    ADJUDGE_RETURN_IF_ERROR(byte_level_ ? AppendBytes(word, work.lossy, ids)
-                                        : AppendCharacters(word, work.lossy, ids));
+    ADJUDGE_RETURN_IF_ERROR(byte_level_ ? AppendBytes(word, work, ids)
+                                        : AppendCharacters(word, work, ids));
     merger_.Merge(ids, begin);
   }
   entry = {word, begin, ids.size() - begin};
@@ -239,7 +243,19 @@ bool BpeTokenizer::AppendCharacterBytes(std::string_view character,
   return true;
 }
 
-Status BpeTokenizer::AppendBytes(std::string_view word, bool lossy,
+tl::unexpected<Error> BpeTokenizer::CannotSpell(std::string_view character,
+                                                const Work& work) const {
+  // Text that was put into NFC stands elsewhere, and has no offset in what was given.
+  const char* begin = work.whole.data();
+  const bool given = std::greater_equal<>{}(character.data(), begin) &&
+                     std::less<>{}(character.data(), begin + work.whole.size());
+  return Fail(ErrorCode::kUnsupported,
+              "the vocabulary has no token for character " +
+                  CodePointName(DecodeUtf8(character.data(), character.size())),
+              given ? "byte " + std::to_string(character.data() - begin) : std::string());
+}
+
+Status BpeTokenizer::AppendBytes(std::string_view word, const Work& work,
                                  std::vector<TokenId>& ids) const {
   if (all_bytes_) {
     for (const char c : word) ids.push_back(byte_ids_[static_cast<unsigned char>(c)]);
@@ -248,26 +264,23 @@ Status BpeTokenizer::AppendBytes(std::string_view word, bool lossy,
   for (std::size_t i = 0; i < word.size();) {
     const std::size_t length = Utf8Length(word[i]);
     if (!AppendCharacterBytes(word.substr(i, length), ids) &&
-        !(lossy && AppendCharacterBytes(kReplacementCharacter, ids))) {
-      return Fail(ErrorCode::kUnsupported,
-                  "the vocabulary has no tokens for the bytes of character " +
-                      CodePointName(DecodeUtf8(word.data() + i, length)));
+        !(work.lossy && AppendCharacterBytes(kReplacementCharacter, ids))) {
+      return CannotSpell(word.substr(i, length), work);
     }
     i += length;
   }
   return {};
 }
 
-Status BpeTokenizer::AppendCharacters(std::string_view word, bool lossy,
+Status BpeTokenizer::AppendCharacters(std::string_view word, const Work& work,
                                       std::vector<TokenId>& ids) const {
   const auto replacement = characters_.find(std::string(kReplacementCharacter));
   for (std::size_t i = 0; i < word.size();) {
     const std::size_t length = Utf8Length(word[i]);
     auto it = characters_.find(std::string(word.substr(i, length)));
-    if (it == characters_.end() && lossy) it = replacement;
+    if (it == characters_.end() && work.lossy) it = replacement;
     if (it == characters_.end()) {
-      return Fail(ErrorCode::kUnsupported, "the vocabulary has no token for character " +
-                                               CodePointName(DecodeUtf8(word.data() + i, length)));
+      return CannotSpell(word.substr(i, length), work);
     }
     ids.push_back(it->second);
     i += length;

@@ -9,19 +9,12 @@ namespace {
 
 constexpr std::size_t kMaxReplacementBytes = 256;
 
-// One unit of the double array, as the library's trie lays it out.
-struct Unit {
-  std::uint32_t bits;
-  bool has_leaf() const { return ((bits >> 8) & 1) != 0; }
-  std::uint32_t value() const { return bits & 0x7FFFFFFF; }
-  std::uint32_t label() const { return bits & 0x800000FF; }
-  std::uint32_t offset() const { return (bits >> 10) << ((bits & (1U << 9)) >> 6); }
-};
+using Unit = Charsmap::Unit;
 
 class Checker {
  public:
-  Checker(std::vector<Unit> units, std::string_view strings)
-      : units_(std::move(units)), strings_(strings), state_(units_.size(), kNew) {}
+  Checker(const std::vector<Unit>& units, std::string_view strings)
+      : units_(units), strings_(strings), state_(units_.size(), kNew) {}
 
   Status Run() {
     struct Frame {
@@ -71,15 +64,16 @@ class Checker {
     return {};
   }
 
-  std::vector<Unit> units_;
+  const std::vector<Unit>& units_;
   std::string_view strings_;
   std::vector<State> state_;
 };
 
 }  // namespace
 
-Status CheckCharsmap(std::string_view charsmap) {
-  if (charsmap.empty()) return {};
+Result<Charsmap> Charsmap::Parse(std::string_view charsmap) {
+  Charsmap map;
+  if (charsmap.empty()) return map;
   const auto bad = [](const std::string& found) {
     return Fail(ErrorCode::kMalformed, "expected a precompiled normaliser, found " + found,
                 "precompiled_charsmap");
@@ -93,9 +87,28 @@ Status CheckCharsmap(std::string_view charsmap) {
   }
   const std::string_view strings = charsmap.substr(4 + trie_bytes);
   if (strings.back() != '\0') return bad("a last string without an end");
-  std::vector<Unit> units(trie_bytes / 4);
-  std::memcpy(units.data(), charsmap.data() + 4, trie_bytes);
-  return Checker(std::move(units), strings).Run();
+  map.strings_ = std::string(strings);
+  map.units_.resize(trie_bytes / 4);
+  std::memcpy(map.units_.data(), charsmap.data() + 4, trie_bytes);
+  ADJUDGE_RETURN_IF_ERROR(Checker(map.units_, map.strings_).Run());
+  return map;
+}
+
+Charsmap::Match Charsmap::Find(std::string_view text) const {
+  Match best;
+  if (units_.empty()) return best;
+  std::uint32_t node = units_[0].offset();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto label = static_cast<unsigned char>(text[i]);
+    node ^= label;
+    const Unit unit = units_[node];
+    if (label == 0 || unit.label() != label) break;
+    node ^= unit.offset();
+    if (unit.has_leaf()) {
+      best = {i + 1, std::string_view(strings_.data() + units_[node].value())};
+    }
+  }
+  return best;
 }
 
 }  // namespace adjudge

@@ -328,7 +328,8 @@ Status CheckSentencePieceModel(const SentencePieceModel& model, const std::strin
   if (model.denormalizes) {
     return Fail(ErrorCode::kUnsupported, "a denormalizer is not supported", key);
   }
-  return CheckCharsmap(model.charsmap);
+  ADJUDGE_RETURN_IF_ERROR(Charsmap::Parse(model.charsmap));
+  return {};
 }
 
 }  // namespace adjudge

@@ -13,6 +13,7 @@
 
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/special_trie.h"
+#include "engine/text/unigram_segmenter.h"
 
 namespace adjudge {
 namespace {
@@ -87,8 +88,9 @@ Result<std::unique_ptr<Processor>> LoadProcessor(const std::string& proto, const
 class SentencePieceTokenizer : public Tokenizer {
  public:
   SentencePieceTokenizer(const SentencePieceModel& model, std::string proto,
-                         std::unique_ptr<Processor> processor, TokenizerMetadata metadata,
-                         Vocabulary vocabulary, SpecialTrie controls);
+                         std::unique_ptr<Processor> processor,
+                         std::unique_ptr<const UnigramSegmenter> unigram,
+                         TokenizerMetadata metadata, Vocabulary vocabulary, SpecialTrie controls);
 
   const Vocabulary& vocabulary() const override { return vocabulary_; }
   bool adds_dummy_prefix() const override { return adds_dummy_prefix_; }
@@ -109,6 +111,7 @@ class SentencePieceTokenizer : public Tokenizer {
 
  private:
   Status EncodeStretch(std::string_view text, bool starts_text, std::vector<TokenId>& ids) const;
+  Status EncodeByLibrary(std::string_view text, bool starts_text, std::vector<TokenId>& ids) const;
   // The same model without a dummy prefix, made when first needed.
   Result<const Processor*> Continuing() const;
 
@@ -118,7 +121,9 @@ class SentencePieceTokenizer : public Tokenizer {
   bool adds_dummy_prefix_;
   std::string kind_;
   std::unordered_map<std::string, TokenId> specials_;
+  // One of the two: unigram models have a segmenter of our own (see unigram_segmenter.h).
   std::unique_ptr<Processor> processor_;
+  std::unique_ptr<const UnigramSegmenter> unigram_;
 
   std::string proto_;  // kept where continuing_ may be needed
   mutable std::once_flag continuing_once_;
@@ -141,6 +146,7 @@ std::string KindName(SentencePieceModel::Type type) {
 
 SentencePieceTokenizer::SentencePieceTokenizer(const SentencePieceModel& model, std::string proto,
                                                std::unique_ptr<Processor> processor,
+                                               std::unique_ptr<const UnigramSegmenter> unigram,
                                                TokenizerMetadata metadata, Vocabulary vocabulary,
                                                SpecialTrie controls)
     : vocabulary_(std::move(vocabulary)),
@@ -148,7 +154,8 @@ SentencePieceTokenizer::SentencePieceTokenizer(const SentencePieceModel& model, 
       controls_(std::move(controls)),
       adds_dummy_prefix_(model.add_dummy_prefix),
       kind_(KindName(model.type)),
-      processor_(std::move(processor)) {
+      processor_(std::move(processor)),
+      unigram_(std::move(unigram)) {
   if (adds_dummy_prefix_) proto_ = std::move(proto);
   for (std::size_t i = 0; i < model.pieces.size(); ++i) {
     const SentencePieceModel::Piece& piece = model.pieces[i];
@@ -189,9 +196,8 @@ Result<const Processor*> SentencePieceTokenizer::Continuing() const {
   return continuing_.get();
 }
 
-Status SentencePieceTokenizer::EncodeStretch(std::string_view text, bool starts_text,
-                                             std::vector<TokenId>& ids) const {
-  if (text.empty()) return {};
+Status SentencePieceTokenizer::EncodeByLibrary(std::string_view text, bool starts_text,
+                                               std::vector<TokenId>& ids) const {
   const Processor* processor = processor_.get();
   if (!starts_text) {
     ADJUDGE_ASSIGN_OR_RETURN(processor, Continuing());
@@ -202,13 +208,25 @@ Status SentencePieceTokenizer::EncodeStretch(std::string_view text, bool starts_
     return Fail(ErrorCode::kMalformed,
                 std::string("the SentencePiece library refuses the text: ") + status.message());
   }
-  for (const int id : found) {
-    if (!vocabulary_.contains(id)) {
+  ids.insert(ids.end(), found.begin(), found.end());
+  return {};
+}
+
+Status SentencePieceTokenizer::EncodeStretch(std::string_view text, bool starts_text,
+                                             std::vector<TokenId>& ids) const {
+  if (text.empty()) return {};
+  const std::size_t begin = ids.size();
+  if (unigram_ != nullptr) {
+    unigram_->Encode(text, starts_text, ids);
+  } else {
+    ADJUDGE_RETURN_IF_ERROR(EncodeByLibrary(text, starts_text, ids));
+  }
+  for (std::size_t i = begin; i < ids.size(); ++i) {
+    if (!vocabulary_.contains(ids[i])) {
       return Fail(ErrorCode::kUnsupported,
                   "the text holds a character that the vocabulary cannot spell");
     }
   }
-  ids.insert(ids.end(), found.begin(), found.end());
   return {};
 }
 
@@ -282,7 +300,7 @@ Result<SentencePieceModel> ForLibrary(const SentencePieceModel& model, const std
         break;
       case PieceType::kControl:
         // 0xFF is in no UTF-8 text.
-        piece.text = "\xFF" + piece.text;
+        piece.text.insert(piece.text.begin(), '\xFF');
         break;
       case PieceType::kUserDefined:
         if (out.escape_whitespaces) piece.text = SymbolsFromSpaces(piece.text);
@@ -333,13 +351,20 @@ Result<std::shared_ptr<const Tokenizer>> MakeSentencePieceTokenizer(SentencePiec
   ADJUDGE_RETURN_IF_ERROR(CheckSentencePieceModel(model, key, limits));
   ADJUDGE_RETURN_IF_ERROR(CheckUnique(model, key));
   ADJUDGE_ASSIGN_OR_RETURN(const SentencePieceModel seen, ForLibrary(model, key));
-  std::string proto = SerializeSentencePieceModel(seen);
-  ADJUDGE_ASSIGN_OR_RETURN(std::unique_ptr<Processor> processor, LoadProcessor(proto, key));
+  std::string proto;
+  std::unique_ptr<Processor> processor;
+  std::unique_ptr<const UnigramSegmenter> unigram;
+  if (model.type == SentencePieceModel::Type::kUnigram) {
+    ADJUDGE_ASSIGN_OR_RETURN(unigram, UnigramSegmenter::Make(seen));
+  } else {
+    proto = SerializeSentencePieceModel(seen);
+    ADJUDGE_ASSIGN_OR_RETURN(processor, LoadProcessor(proto, key));
+  }
   ADJUDGE_ASSIGN_OR_RETURN(Vocabulary vocabulary, BuildVocabulary(model, metadata));
   SpecialTrie controls = BuildTrie(model);
-  return std::make_shared<const SentencePieceTokenizer>(model, std::move(proto),
-                                                        std::move(processor), std::move(metadata),
-                                                        std::move(vocabulary), std::move(controls));
+  return std::make_shared<const SentencePieceTokenizer>(
+      model, std::move(proto), std::move(processor), std::move(unigram), std::move(metadata),
+      std::move(vocabulary), std::move(controls));
 }
 
 }  // namespace adjudge

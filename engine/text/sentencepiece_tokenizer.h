@@ -1,4 +1,4 @@
-// SentencePiece's own library, as a Tokenizer.
+// SentencePiece as a Tokenizer: its own library, but for unigram models (unigram_segmenter.h).
 #pragma once
 
 #include <memory>
