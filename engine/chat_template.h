@@ -14,15 +14,19 @@
 namespace adjudge {
 
 struct ChatMessage {
-  std::string role;  // system, user, assistant, tool
+  // system, user, assistant, tool; also developer, function, observation, model. These eight count
+  // as trusted words, since many templates spell a special token with them ("<|" + role + "|>").
+  std::string role;
   std::string content;
 };
 
 struct ChatLimits {
   std::size_t max_source_bytes = 1 << 20;
-  int max_depth = 100;                 // nesting of blocks, expressions and macro calls
-  std::int64_t max_steps = 5'000'000;  // statements and expressions evaluated
-  std::size_t max_output_bytes = 64 << 20;
+  // Nesting of blocks and expressions, of macro calls, and of values; 200 at most.
+  int max_depth = 100;
+  // Work: one for each statement, expression and list item, and for each 128 bytes of text made.
+  std::int64_t max_steps = 5'000'000;
+  std::size_t max_output_bytes = 64 << 20;  // of any text, the output among them
 };
 
 struct ChatRequest {
@@ -30,8 +34,9 @@ struct ChatRequest {
   bool add_generation_prompt = true;
   std::string bos_token;  // names of the special tokens, as the template's variables
   std::string eos_token;
-  // More variables: a JSON object, for example {"tools": [...]}; its keys win over the above.
-  // Strings in it are untrusted. Empty for none.
+  // More variables: a JSON object, for example {"tools": [...]}; its keys win over the above, and
+  // the order of keys is kept as written. Strings in it are untrusted, the roles of "messages"
+  // aside. `tools` and `documents` are none where it does not give them. Empty for none.
   std::string variables_json;
   std::int64_t now_unix_seconds = 0;  // the clock of strftime_now, UTC
 };
@@ -43,6 +48,10 @@ class ChatTemplate {
   // Errors: kMalformed or kUnsupported with place "line N" and the construct's name.
   static Result<ChatTemplate> Parse(std::string_view source, const ChatLimits& limits = {});
 
+  // Errors have place "line N", or the message or variable at fault; where Python would raise an
+  // exception, the message begins with its type and words ("UndefinedError: 'x' is undefined"), and
+  // a template's raise_exception gives "TemplateError: ...". Beyond the limits: kLimit.
+  //
   // The rendered text as spans: trusted where it is the template's own literal text or
   // bos/eos_token, untrusted where any part of it came from messages or variables. Adjacent spans
   // differ in trust.
