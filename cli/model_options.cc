@@ -13,7 +13,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kDefaultModel = "SmolLM2-135M-Instruct.Q4_1.gguf";
-constexpr int kMaxThreads = 1024;
 
 const char* NonEmptyEnv(const char* name) {
   const char* value = std::getenv(name);
@@ -56,8 +55,8 @@ void AddModelOptions(CLI::App& verb, ModelArguments& arguments) {
       ->check(CLI::IsMember({"reference", "cpu"}))
       ->type_name("NAME")
       ->capture_default_str();
-  verb.add_option("--threads", arguments.threads, "0 = as many as there are cores")
-      ->check(CLI::Range(0, kMaxThreads))
+  verb.add_option("--threads", arguments.threads, "0 = physical cores that this process may use")
+      ->check(CLI::Range(0, ModelOptions::kMaxThreads))
       ->type_name("N")
       ->capture_default_str();
 }

@@ -24,7 +24,8 @@ std::string_view ToString(BackendKind kind);
 
 struct ModelOptions {
   BackendKind backend = BackendKind::kCpu;
-  int threads = 0;  // 0 = physical cores that this process may use
+  static constexpr int kMaxThreads = 256;
+  int threads = 0;  // 0 = physical cores that this process may use; more than kMaxThreads: kLimit
 };
 
 // Immutable; shared between threads (Forward of one cache at a time, see kv_cache.h).

@@ -4,6 +4,7 @@
 
 #include "engine/cpu/cpu_backend.h"
 #include "engine/cpu/thread_count.h"
+#include "engine/cpu/thread_pool.h"
 #include "engine/reference/reference_backend.h"
 
 namespace adjudge {
@@ -25,6 +26,8 @@ std::string_view ToString(BackendKind kind) {
   }
   return "unknown";
 }
+
+static_assert(ModelOptions::kMaxThreads == ThreadPool::kMaxThreads);
 
 Result<std::unique_ptr<Backend>> CreateBackend(BackendKind kind, int threads) {
   switch (kind) {
