@@ -13,5 +13,5 @@ run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${scratch}/prefix)
 run(${CMAKE_COMMAND} -S ${SOURCE}/tests/house/install_consumer -B ${scratch}/build -G Ninja
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH=${scratch}/prefix)
 run(${CMAKE_COMMAND} --build ${scratch}/build)
-run(${scratch}/build/consumer ${SOURCE}/tests/house/install_consumer/model.gguf)
+run(${scratch}/build/consumer ${SOURCE}/tests/golden/tiny/llama-f32.gguf)
 run(${scratch}/prefix/bin/adjudge --version)
