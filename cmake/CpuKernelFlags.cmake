@@ -9,3 +9,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT ADJUDGE_SCALAR)
   set_source_files_properties(engine/cpu/kernels_avx2.cc PROPERTIES COMPILE_OPTIONS "${avx2}")
   set_source_files_properties(engine/cpu/kernels_avx512.cc PROPERTIES COMPILE_OPTIONS "${avx512}")
 endif()
+
+# Only the kernels know of the switch, so that the two builds share everything else through ccache.
+if(ADJUDGE_SCALAR)
+  file(GLOB cpu_sources CONFIGURE_DEPENDS engine/cpu/*.cc)
+  set_source_files_properties(${cpu_sources} PROPERTIES COMPILE_DEFINITIONS ADJUDGE_SCALAR=1)
+endif()

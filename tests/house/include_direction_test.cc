@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/testing/test_data.h"
+
 namespace adjudge {
 namespace {
 
@@ -24,7 +26,7 @@ struct Room {
 // The file that CMake writes: a line a room: name folder target...
 std::map<std::string, Room> ReadRooms() {
   std::map<std::string, Room> rooms;
-  std::ifstream file(ADJUDGE_BINARY_DIR "/rooms.txt");
+  std::ifstream file(testing::ProgramFolder().parent_path() / "rooms.txt");
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
     std::string name;

@@ -1,7 +1,7 @@
 // README.md's program is the one that the installation test builds.
-#include <string>
-
 #include <gtest/gtest.h>
+
+#include <string>
 
 #include "tests/testing/test_data.h"
 

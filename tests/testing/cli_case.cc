@@ -110,7 +110,7 @@ void CheckCliCase(const CliCase& row) {
   CheckFields(row, result);
 }
 
-std::string AdjudgePath() { return (fs::path(ADJUDGE_BINARY_DIR) / "bin" / "adjudge").string(); }
+std::string AdjudgePath() { return (ProgramFolder() / "adjudge").string(); }
 
 std::string TinyModel() { return (TinyFolder() / "llama-f32.gguf").string(); }
 

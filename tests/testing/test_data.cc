@@ -57,6 +57,8 @@ fs::path TempFolder::Write(const std::string& name, const std::string& bytes) co
   return path;
 }
 
+fs::path ProgramFolder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
+
 std::string ReadFile(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());

@@ -30,6 +30,9 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
+// The folder of the running test program; `adjudge` lies in it too.
+std::filesystem::path ProgramFolder();
+
 std::string ReadFile(const std::filesystem::path& path);
 
 }  // namespace adjudge::testing
