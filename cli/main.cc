@@ -91,6 +91,12 @@ int Run(const std::vector<std::string>& arguments) {
   app.require_subcommand(1);
   app.footer(kFooter);
   app.set_version_flag("--version", "adjudge " ADJUDGE_VERSION);
+  AddDecide(app, program);
+  AddGenerate(app, program);
+  AddCompare(app, program);
+  AddTrace(app, program);
+  AddScore(app, program);
+  AddChat(app, program);
   AddTokenize(app, program);
   AddInspect(app, program);
   AddBench(app, program);

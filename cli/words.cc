@@ -47,6 +47,13 @@ std::string Fixed(double value, int decimals) {
   return text;
 }
 
+std::string Share(double share) {
+  if (share == 0 || share >= 0.001) return Fixed(share, 4);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1e", share);
+  return text;
+}
+
 std::string ByteWords(double bytes) {
   constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;

@@ -17,6 +17,8 @@ std::string CostWords(const Usage& usage, const Timings& timings);
 
 // A number with `decimals` digits after the point.
 std::string Fixed(double value, int decimals);
+// A share of one with four digits after the point, or as 2.1e-05 where that would show none.
+std::string Share(double share);
 // "93.8 MiB"
 std::string ByteWords(double bytes);
 

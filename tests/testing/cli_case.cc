@@ -57,6 +57,12 @@ std::string Filled(std::string text) {
   return text;
 }
 
+// The head of a long text, for messages.
+std::string Head(const std::string& text) {
+  constexpr std::size_t kShown = 1500;
+  return text.size() <= kShown ? text : text.substr(0, kShown) + " ...";
+}
+
 bool NeedsDefaultModel(const CliCase& row) {
   for (const std::string& argument : row.arguments) {
     if (argument.find("{default}") != std::string::npos) return true;
@@ -67,10 +73,10 @@ bool NeedsDefaultModel(const CliCase& row) {
 void CheckFields(const CliCase& row, const ProgramResult& result) {
   if (row.fields.empty()) return;
   const json output = json::parse(result.output, nullptr, /*allow_exceptions=*/false);
-  ASSERT_FALSE(output.is_discarded()) << "not JSON: " << result.output << result.errors;
+  ASSERT_FALSE(output.is_discarded()) << "not JSON: " << Head(result.output) << Head(result.errors);
   for (const auto& [pointer, expected] : row.fields) {
     const json::json_pointer at(pointer);
-    ASSERT_TRUE(output.contains(at)) << pointer << " is not in " << result.output;
+    ASSERT_TRUE(output.contains(at)) << pointer << " is not in " << Head(result.output);
     if (expected == "*") continue;
     EXPECT_EQ(output[at], json::parse(expected)) << pointer;
   }
@@ -89,14 +95,14 @@ void CheckCliCase(const CliCase& row) {
   for (const std::string& argument : row.arguments) run.command.push_back(Filled(argument));
   run.input = row.input;
   const ProgramResult result = RunProgram(run);
-  EXPECT_EQ(result.exit_code, row.exit_code) << result.output << result.errors;
+  EXPECT_EQ(result.exit_code, row.exit_code) << Head(result.output) << Head(result.errors);
   for (const std::string& part : row.in_output) {
     EXPECT_NE(result.output.find(Filled(part)), std::string::npos)
-        << "no \"" << part << "\" in: " << result.output;
+        << "no \"" << part << "\" in: " << Head(result.output);
   }
   for (const std::string& part : row.not_in_output) {
     EXPECT_EQ(result.output.find(Filled(part)), std::string::npos)
-        << "\"" << part << "\" is in: " << result.output;
+        << "\"" << part << "\" is in: " << Head(result.output);
   }
   for (const std::string& part : row.in_errors) {
     EXPECT_NE(result.errors.find(Filled(part)), std::string::npos)

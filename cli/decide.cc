@@ -1,0 +1,248 @@
+// decide: fixed-choice questions answered in one forward pass.
+#include <algorithm>
+#include <memory>
+
+#include "cli/json_output.h"
+#include "cli/model_options.h"
+#include "cli/output.h"
+#include "cli/printable.h"
+#include "cli/text_input.h"
+#include "cli/verb.h"
+#include "cli/words.h"
+#include "heads/decision_head.h"
+#include "heads/system_one.h"
+
+namespace adjudge::cli {
+namespace {
+
+constexpr const char* kQuickId = "q";
+constexpr int kBarWidth = 30;
+constexpr int kMaxNameWidth = 40;
+
+struct Arguments {
+  ModelArguments model;
+  CLI::Option* request_given = nullptr;
+  CLI::Option* ask_given = nullptr;
+  std::string request;  // a path
+  std::string state;
+  std::string ask;
+  std::vector<std::string> choices;
+  std::vector<std::string> levels;
+  bool noul = false;
+  std::string head = "auto";
+  std::string end = "auto";
+  std::string prompt_style = "auto";
+  std::string labels = "auto";
+  bool strict = false;
+  bool json = false;
+};
+
+struct Asked {
+  Entry state;
+  std::vector<Question> questions;
+  bool quick = false;
+};
+
+// A request's error speaks of JSON pointers; on the command line the same things have other names.
+Failure QuickFailure(const Arguments& arguments, Error error) {
+  const std::string question = std::string("/questions/") + kQuickId;
+  const std::string options = arguments.levels.empty() ? "--choice" : "--level";
+  const std::pair<std::string, std::string> names[] = {{question + "/criteria", options},
+                                                       {question + "/instructions", "--ask"},
+                                                       {question, "question"},
+                                                       {"/state", "--state"}};
+  for (const auto& [pointer, name] : names) {
+    if (!error.place.starts_with(pointer)) continue;
+    const std::string rest = error.place.substr(std::min(pointer.size() + 1, error.place.size()));
+    error.place = rest.empty() ? name : name + " \"" + Printable(rest) + "\"";
+    break;
+  }
+  Failure failure(error);
+  if (error.code == ErrorCode::kInvalidArgument || error.code == ErrorCode::kMalformed) {
+    failure.exit_code = kUsage;
+  }
+  return failure;
+}
+
+Outcome<Asked> QuickForm(const Arguments& arguments) {
+  const int kinds = !arguments.choices.empty() + !arguments.levels.empty() + arguments.noul;
+  if (kinds != 1) {
+    return UsageFailure(
+        "expected the options of one question: --choice several times, --level several times, or "
+        "--noul");
+  }
+  if (arguments.state == "-" && arguments.ask == "-") {
+    return UsageFailure("standard input can be only one of --state and --ask");
+  }
+  Asked asked;
+  asked.quick = true;
+  CLI_ASSIGN_OR_RETURN(asked.state.text, ReadText(arguments.state));
+  CLI_ASSIGN_OR_RETURN(const std::string ask, ReadText(arguments.ask));
+  if (ask.empty()) return UsageFailure("--ask: expected a question, found none");
+  asked.questions.push_back(arguments.noul ? Question::Noul(kQuickId, ask)
+                            : arguments.levels.empty()
+                                ? Question::Choice(kQuickId, ask, arguments.choices)
+                                : Question::Score(kQuickId, ask, arguments.levels));
+  if (Status valid = ValidateQuestions(asked.questions); !valid) {
+    return tl::unexpected<Failure>(QuickFailure(arguments, std::move(valid).error()));
+  }
+  return asked;
+}
+
+Outcome<Asked> ReadQuestions(const Arguments& arguments) {
+  const bool quick = arguments.ask_given->count() > 0;
+  if (quick == (arguments.request_given->count() > 0)) {
+    return UsageFailure("expected a REQUEST file (- is standard input), or --ask with its options");
+  }
+  if (quick) return QuickForm(arguments);
+  if (!arguments.state.empty() || !arguments.choices.empty() || !arguments.levels.empty() ||
+      arguments.noul) {
+    return UsageFailure("--state, --choice, --level and --noul go with --ask, not with a file");
+  }
+  CLI_ASSIGN_OR_RETURN(const std::string body, ReadFileOrInput(arguments.request));
+  const std::string name = arguments.request == "-" ? "standard input" : arguments.request;
+  CLI_ASSIGN_OR_RETURN(SystemOneRequest request,
+                       OrExit(ParseSystemOneRequest(body), kFailed, name));
+  return Asked{.state = std::move(request.state), .questions = std::move(request.questions)};
+}
+
+Outcome<HeadOptions> ToHeadOptions(const Arguments& arguments) {
+  HeadOptions options;
+  CLI_ASSIGN_OR_RETURN(options.end, OrExit(ParseEndRule(arguments.end), kUsage, "--end"));
+  CLI_ASSIGN_OR_RETURN(options.prompt,
+                       OrExit(ParsePromptStyle(arguments.prompt_style), kUsage, "--prompt-style"));
+  CLI_ASSIGN_OR_RETURN(options.labels,
+                       OrExit(ParseLabelStyle(arguments.labels), kUsage, "--labels"));
+  return options;
+}
+
+std::string Bar(double probability) {
+  const int filled = static_cast<int>(probability * kBarWidth + 0.5);
+  return std::string(static_cast<std::size_t>(filled), '#') +
+         std::string(static_cast<std::size_t>(kBarWidth - filled), '.');
+}
+
+// What an option is called in the table: a level by its text, others by their name.
+std::string ShownName(const Question& question, std::size_t i) {
+  const Option& option = question.options[i];
+  const bool level = question.type == QuestionType::kScore && option.description;
+  return Printable(level ? option.name + " " + option.description->text : option.name);
+}
+
+std::string Verdict(const Question& question, const Answer& answer) {
+  std::string line = "  -> ";
+  if (question.type == QuestionType::kScore) {
+    line += "score " + Fixed(answer.score, 3) + " of 0 to " +
+            std::to_string(question.options.size() - 1);
+  } else {
+    line += ShownName(question, static_cast<std::size_t>(answer.chosen));
+  }
+  if (answer.confidence) line += ", confidence " + Fixed(*answer.confidence, 3);
+  line += ", label mass " + Share(answer.label_mass) + ", head " + answer.head;
+  if (!answer.end.empty()) line += ", end " + answer.end;
+  return line + "\n";
+}
+
+std::string Table(const Question& question, const Answer& answer) {
+  std::string table = Printable(question.instructions ? question.instructions->text : question.id);
+  table += "\n";
+  int width = 0;
+  for (std::size_t i = 0; i < question.options.size(); ++i) {
+    width = std::max(width, std::min(DisplayWidth(ShownName(question, i)), kMaxNameWidth));
+  }
+  for (std::size_t i = 0; i < question.options.size(); ++i) {
+    const double p = answer.probabilities[i];
+    table += static_cast<int>(i) == answer.chosen ? "  * " : "    ";
+    table += Column(ShownName(question, i), width) + "  " + Fixed(p, 4) + "  " + Bar(p);
+    if (i < answer.labels.size()) table += "  " + Printable(answer.labels[i]);
+    table += "\n";
+  }
+  return table + Verdict(question, answer);
+}
+
+Outcome<int> Run(const Arguments& arguments) {
+  CLI_ASSIGN_OR_RETURN(const Asked asked, ReadQuestions(arguments));
+  CLI_ASSIGN_OR_RETURN(const HeadOptions options, ToHeadOptions(arguments));
+  CLI_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel(arguments.model));
+  CLI_ASSIGN_OR_RETURN(const std::unique_ptr<DecisionHead> head,
+                       OrExit(MakeDecisionHead(arguments.head, loaded.tokenizer, options), kUsage));
+  CLI_ASSIGN_OR_RETURN(DecisionSession session, DecisionSession::Make(loaded.model));
+  Result<Decisions> decided = head->Decide(session, asked.state, asked.questions);
+  if (!decided) {
+    return tl::unexpected<Failure>(asked.quick ? QuickFailure(arguments, decided.error())
+                                               : Failure(decided.error()));
+  }
+  decided->timings.load_ms = loaded.load_ms;
+  Output output;
+  if (arguments.json) {
+    output.Write(WriteSystemOneResponse({.model = loaded.name(),
+                                         .questions = asked.questions,
+                                         .answers = decided->answers,
+                                         .usage = decided->usage,
+                                         .timings = decided->timings},
+                                        arguments.strict) +
+                 "\n");
+    return output.Finish();
+  }
+  for (std::size_t i = 0; i < asked.questions.size(); ++i) {
+    output.Write(Table(asked.questions[i], decided->answers[i]));
+  }
+  output.Flush();
+  if (!arguments.model.quiet) Say(CostWords(decided->usage, decided->timings));
+  return output.Finish();
+}
+
+void AddQuestionOptions(CLI::App& verb, Arguments& arguments) {
+  arguments.request_given =
+      verb.add_option("request", arguments.request,
+                      "System One request, JSON {\"state\", \"questions\"}; - is standard input")
+          ->type_name("REQUEST");
+  verb.add_option("--state", arguments.state, "what is asked about; - is standard input")
+      ->type_name("TEXT");
+  arguments.ask_given = verb.add_option("--ask", arguments.ask, "the question; - is standard input")
+                            ->type_name("TEXT");
+  AddRepeated(verb, "--choice", arguments.choices, "an option; give it several times");
+  AddRepeated(verb, "--level", arguments.levels, "a level, lowest first; give it several times");
+  verb.add_flag("--noul", arguments.noul, "a yes-or-no question");
+}
+
+}  // namespace
+
+void AddDecide(CLI::App& app, Program& program) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb =
+      app.add_subcommand("decide", "Answer fixed-choice questions in one forward pass");
+  AddModelOptions(*verb, arguments->model);
+  AddQuestionOptions(*verb, *arguments);
+  verb->add_option("--head", arguments->head,
+                   "label (the options' letters), likelihood (their exact text), or auto")
+      ->check(CLI::IsMember({"auto", "label", "likelihood"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  verb->add_option("--end", arguments->end,
+                   "likelihood: the end after an option counts (stop) or not (none); auto: only "
+                   "where one option begins another")
+      ->check(CLI::IsMember({"auto", "none", "stop"}))
+      ->type_name("RULE")
+      ->capture_default_str();
+  verb->add_option("--labels", arguments->labels, "what options are called in the prompt")
+      ->check(CLI::IsMember({"auto", "letters", "numbers", "words"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  verb->add_option("--prompt-style", arguments->prompt_style,
+                   "chat (the model's template), plain, or auto")
+      ->check(CLI::IsMember({"auto", "chat", "plain"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  verb->add_flag("--json", arguments->json, "the System One answer body");
+  verb->add_flag("--strict", arguments->strict, "with --json: no x_ keys");
+  verb->footer(
+      "Examples:\n"
+      "  adjudge decide --state \"The lamp's shade cracked on day two.\" \\\n"
+      "    --ask \"What does the buyer want?\" --choice refund --choice exchange --choice nothing\n"
+      "  adjudge decide --state - --ask \"Is this spam?\" --noul < mail.txt\n"
+      "  adjudge decide request.json --json");
+  verb->callback([arguments, &program] { program.run = [arguments] { return Run(*arguments); }; });
+}
+
+}  // namespace adjudge::cli

@@ -1,0 +1,76 @@
+#include "cli/generation.h"
+
+#include <optional>
+#include <string>
+
+#include "cli/choice_matcher.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/verb.h"
+#include "cli/words.h"
+
+namespace adjudge::cli {
+
+void AddGenerationOptions(CLI::App& verb, GenerationArguments& arguments) {
+  AddModelOptions(verb, arguments.model);
+  AddPromptOptions(verb, arguments.prompt);
+  AddSamplingOptions(verb, arguments.sampling);
+  AddRepeated(verb, "--choice", arguments.choices,
+              "the text must be one of these, byte for byte; give it several times");
+}
+
+Outcome<std::unique_ptr<Generation>> Generation::Make(const GenerationArguments& arguments) {
+  CLI_ASSIGN_OR_RETURN(const PromptText prompt, ReadPrompt(arguments.prompt));
+  std::unique_ptr<Generation> made(new Generation);
+  made->quiet_ = arguments.model.quiet;
+  CLI_ASSIGN_OR_RETURN(made->loaded_, LoadModel(arguments.model));
+  CLI_ASSIGN_OR_RETURN(made->options_, ToGenerateOptions(arguments.sampling, made->vocabulary()));
+  CLI_ASSIGN_OR_RETURN(made->prompt_, EncodePromptText(*made->loaded_.tokenizer, prompt));
+  if (!arguments.choices.empty()) {
+    CLI_ASSIGN_OR_RETURN(made->matcher_,
+                         ChoiceMatcher(arguments.choices, *made->loaded_.tokenizer));
+    made->options_.matcher = made->matcher_.get();
+  }
+  return made;
+}
+
+Outcome<GenerateResult> Generation::Run() {
+  CLI_ASSIGN_OR_RETURN(const std::shared_ptr<KvCache> cache, loaded_.model->NewCache());
+  Sequence sequence = cache->NewSequence();
+  std::optional<Progress> progress;
+  progress.emplace("prompt", static_cast<std::int64_t>(prompt_.size()), quiet_);
+  options_.cancel = interrupt_.flag();
+  options_.on_prefill = [&progress](int done, int total) {
+    if (!progress) return;
+    progress->Update(done);
+    if (done >= total) progress.reset();  // wiped before the text comes
+  };
+  CLI_ASSIGN_OR_RETURN(GenerateResult result,
+                       Generate(*loaded_.model, *loaded_.tokenizer, sequence, prompt_, options_));
+  result.timings.load_ms = loaded_.load_ms;
+  return result;
+}
+
+void Generation::Tell(const GenerateResult& result) const {
+  if (quiet_) return;
+  if (options_.sampler.temperature > 0) Say("seed " + std::to_string(options_.sampler.seed));
+  Say(FinishWords(result) + "; " + CostWords(result.usage, result.timings));
+}
+
+Json Generation::ToJson(const GenerateResult& result) const {
+  Json json = {{"text", result.text},
+               {"token_ids", result.token_ids},
+               {"finish_reason", ToString(result.finish_reason)}};
+  if (!result.stop_string.empty()) json["stop_string"] = result.stop_string;
+  json["model"] = loaded_.name();
+  json["seed"] = options_.sampler.seed;
+  json["usage"] = cli::ToJson(result.usage);
+  json["timings_ms"] = cli::ToJson(result.timings);
+  return json;
+}
+
+int Generation::ExitCodeOf(const GenerateResult& result) {
+  return result.finish_reason == FinishReason::kCancelled ? kFailed : kOk;
+}
+
+}  // namespace adjudge::cli

@@ -1,0 +1,214 @@
+// score: log-likelihood of given continuations after given contexts, JSON lines in and out.
+#include "engine/score.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/interrupt.h"
+#include "cli/json_output.h"
+#include "cli/model_options.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/text_input.h"
+#include "cli/verb.h"
+#include "cli/words.h"
+
+namespace adjudge::cli {
+namespace {
+
+constexpr std::size_t kBatchLines = 64;
+
+struct Arguments {
+  ModelArguments model;
+  std::string file;
+  bool special = false;
+  bool lossy = false;
+  bool json = true;
+};
+
+Result<std::string> TextAt(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_string()) {
+    return Fail(ErrorCode::kMalformed, std::string("expected a string \"") + key + "\", found " +
+                                           (found == object.end() ? "none" : found->type_name()));
+  }
+  return found->get<std::string>();
+}
+
+Result<ScoreRequest> ParseLine(std::string_view line) {
+  const Json object = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (object.is_discarded()) return Fail(ErrorCode::kMalformed, "not JSON");
+  if (!object.is_object()) {
+    return Fail(
+        ErrorCode::kMalformed,
+        std::string("expected {\"context\", \"continuation\"}, found ") + object.type_name());
+  }
+  ScoreRequest request;
+  ADJUDGE_ASSIGN_OR_RETURN(request.context, TextAt(object, "context"));
+  ADJUDGE_ASSIGN_OR_RETURN(request.continuation, TextAt(object, "continuation"));
+  return request;
+}
+
+Json ErrorJson(std::size_t line_number, const Error& error) {
+  return {{"line", line_number},
+          {"error", {{"code", ToString(error.code)}, {"message", ToString(error)}}}};
+}
+
+// The lines that are not blank, with their numbers from 1.
+std::vector<std::pair<std::size_t, std::string_view>> Lines(std::string_view text) {
+  std::vector<std::pair<std::size_t, std::string_view>> lines;
+  std::size_t number = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    ++number;
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos) lines.emplace_back(number, line);
+    at = end + 1;
+  }
+  return lines;
+}
+
+// One line of the input on its way to one line of the output.
+struct Item {
+  std::size_t number = 0;
+  Result<ScoreTokens> tokens;
+  ScoreResult result;
+};
+
+Item MakeItem(std::size_t number, std::string_view line, const Tokenizer& tokenizer,
+              const ScoreOptions& options) {
+  Item item = {number, ScoreTokens{}, {}};
+  Result<ScoreRequest> request = ParseLine(line);
+  if (request) {
+    item.tokens = TokenizeScore(tokenizer, *request, options);
+  } else {
+    item.tokens = tl::unexpected<Error>(std::move(request).error());
+  }
+  return item;
+}
+
+class Scorer {
+ public:
+  Scorer(const LoadedModel& loaded, const ScoreOptions& options)
+      : loaded_(loaded), options_(options) {}
+
+  // Fills in the results of the items that have tokens. A batch that is refused is gone through one
+  // by one, so that a line that cannot be scored spoils no other.
+  void Score(std::span<Item> items) {
+    std::vector<Item*> good;
+    std::vector<ScoreTokens> tokens;
+    for (Item& item : items) {
+      if (!item.tokens) continue;
+      good.push_back(&item);
+      tokens.push_back(*item.tokens);
+    }
+    if (good.empty()) return;
+    Result<ScoreOutput> output =
+        ScoreIds(*loaded_.model, loaded_.tokenizer->vocabulary(), tokens, options_);
+    if (output) {
+      Add(*output);
+      for (std::size_t i = 0; i < good.size(); ++i) good[i]->result = output->results[i];
+    } else if (items.size() == 1) {
+      Error error = std::move(output).error();
+      error.place.clear();  // a place among the requests of a batch says nothing here
+      items[0].tokens = tl::unexpected<Error>(std::move(error));
+    } else {
+      for (Item& item : items) Score(std::span(&item, 1));
+    }
+  }
+
+  const Usage& usage() const { return usage_; }
+  const Timings& timings() const { return timings_; }
+
+ private:
+  void Add(const ScoreOutput& output) {
+    usage_.prompt_tokens += output.usage.prompt_tokens;
+    usage_.cached_tokens += output.usage.cached_tokens;
+    usage_.forward_passes += output.usage.forward_passes;
+    timings_.prefill_ms += output.timings.prefill_ms;
+  }
+
+  const LoadedModel& loaded_;
+  const ScoreOptions& options_;
+  Usage usage_;
+  Timings timings_;
+};
+
+Json ToJson(const Item& item) {
+  if (!item.tokens) return ErrorJson(item.number, item.tokens.error());
+  return {{"logprob", item.result.logprob},
+          {"token_logprobs", item.result.token_logprobs},
+          {"token_ids", item.result.token_ids},
+          {"is_greedy", item.result.is_greedy}};
+}
+
+Outcome<int> Run(const Arguments& arguments) {
+  CLI_ASSIGN_OR_RETURN(const std::string input, ReadFileOrInput(arguments.file));
+  CLI_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel(arguments.model));
+  const auto lines = Lines(input);
+  const Interrupt interrupt;
+  ScoreOptions options;
+  options.parse_special = arguments.special;
+  options.lossy = arguments.lossy;
+  options.cancel = interrupt.flag();
+  Scorer scorer(loaded, options);
+  Output output;
+  std::size_t bad = 0;
+  std::size_t done = 0;
+  {
+    Progress progress("score", static_cast<std::int64_t>(lines.size()), arguments.model.quiet);
+    while (done < lines.size()) {
+      const std::size_t n = std::min(kBatchLines, lines.size() - done);
+      std::vector<Item> items;
+      for (const auto& [number, line] : std::span(lines).subspan(done, n)) {
+        items.push_back(MakeItem(number, line, *loaded.tokenizer, options));
+      }
+      scorer.Score(items);
+      if (interrupt.raised()) break;
+      for (const Item& item : items) {
+        if (!item.tokens) ++bad;
+        output.Write(Dump(ToJson(item)));
+      }
+      if (!output.Flush()) break;
+      done += n;
+      progress.Update(static_cast<std::int64_t>(done));
+    }
+  }
+  Timings timings = scorer.timings();
+  timings.load_ms = loaded.load_ms;
+  if (bad > 0)
+    Say("adjudge score: " + std::to_string(bad) + " of " + std::to_string(done) + " lines are bad");
+  if (interrupt.raised()) {
+    Say("adjudge score: cancelled after " + std::to_string(done) + " of " +
+        std::to_string(lines.size()) + " lines");
+  }
+  if (!arguments.model.quiet) Say(CostWords(scorer.usage(), timings));
+  return output.Finish(bad > 0 || interrupt.raised() ? kFailed : kOk);
+}
+
+}  // namespace
+
+void AddScore(CLI::App& app, Program& program) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb =
+      app.add_subcommand("score", "Give the log-likelihood of continuations after contexts");
+  AddModelOptions(*verb, arguments->model);
+  verb->add_option("file", arguments->file,
+                   "lines of JSON {\"context\", \"continuation\"}; - is standard input")
+      ->type_name("FILE")
+      ->required();
+  verb->add_flag("--json", arguments->json, "JSON lines out, which is the only form");
+  verb->add_flag("--special", arguments->special, "read special tokens in the given text as such");
+  verb->add_flag("--lossy", arguments->lossy,
+                 "U+FFFD for bytes that are not UTF-8, instead of an error");
+  verb->footer(
+      "Each line gives {\"logprob\", \"token_logprobs\", \"token_ids\", \"is_greedy\"}; a bad one "
+      "{\"line\", \"error\"}\nin its place, and exit code 1 at the end.\n\n"
+      "Example:\n"
+      "  echo '{\"context\": \"The capital of France is\", \"continuation\": \" Paris\"}' | "
+      "adjudge "
+      "score -");
+  verb->callback([arguments, &program] { program.run = [arguments] { return Run(*arguments); }; });
+}
+
+}  // namespace adjudge::cli
