@@ -90,6 +90,7 @@ std::string RowLine(const CompareRow& row) {
   line += "| " + Cell(many.option < 0 ? "-" : many.answer, 3) + " " +
           Cell(ToString(many.verdict), 7) + Number(many.steps, 6) + Number(many.ms, 1, 9) + "  " +
           Cell(many.text, 28);
+  line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
 }
 
@@ -138,7 +139,7 @@ std::string CompareTable(const CompareResult& result) {
   out += Cell("arm", 20);
   out += "     n  right  wrong  invalid  steps  passes   prompt  generated         ms  ms/item\n";
   out += TotalLine("one pass", result.one_pass);
-  out += TotalLine("decoding " + decoding, result.decoding);
+  out += TotalLine("decoding", result.decoding);
   out += "\nThe arms agree on ";
   out += std::to_string(result.agree) + " of " + std::to_string(result.one_pass.n) + " items";
   if (result.refused > 0) out += "; " + std::to_string(result.refused) + " refused";
