@@ -85,13 +85,12 @@ std::string_view Tokenizer::DecodePiece(TokenId id, bool special, bool& at_start
     default:
       break;
   }
-  if (at_start && !bytes.empty()) {
-    at_start = false;
-    if (adds_dummy_prefix() && bytes.front() == ' ' && words.kind(id) != TokenKind::kByte &&
-        words.kind(id) != TokenKind::kUnknown) {
-      bytes.remove_prefix(1);
-    }
+  if (!at_start || bytes.empty()) return bytes;
+  const bool text = words.kind(id) != TokenKind::kByte && words.kind(id) != TokenKind::kUnknown;
+  if (text && bytes.front() == ' ' && (adds_dummy_prefix() || drops_leading_spaces())) {
+    bytes.remove_prefix(1);
   }
+  at_start = drops_leading_spaces() && bytes.empty();
   return bytes;
 }
 

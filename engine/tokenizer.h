@@ -97,6 +97,10 @@ class Tokenizer {
   // True when Encode puts one space of its own before the text (SentencePiece's dummy prefix).
   virtual bool adds_dummy_prefix() const = 0;
 
+  // True when Encode drops spaces at the start of a text (SentencePiece's
+  // remove_extra_whitespaces); Decode then drops one from each token before the first text.
+  virtual bool drops_leading_spaces() const { return false; }
+
   // Metadata of the file that text handling needs.
   virtual std::optional<TokenId> bos() const = 0;
   virtual std::optional<TokenId> eos() const = 0;

@@ -7,6 +7,7 @@
 
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/charsmap.h"
+#include "engine/text/utf8.h"
 
 namespace adjudge {
 namespace {
@@ -315,6 +316,10 @@ Status CheckSentencePieceModel(const SentencePieceModel& model, const std::strin
                                          "), found " + std::to_string(piece.text.size()));
     }
     if (piece.text.empty()) return fail(ErrorCode::kMalformed, "expected a piece, found nothing");
+    if (const auto bad = FirstInvalidUtf8(piece.text)) {
+      return fail(ErrorCode::kMalformed,
+                  "expected UTF-8, found bytes that are not, at byte " + std::to_string(*bad));
+    }
     if (!std::isfinite(piece.score)) {
       return fail(ErrorCode::kMalformed, "expected a score that is a number");
     }

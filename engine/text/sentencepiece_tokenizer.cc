@@ -94,6 +94,7 @@ class SentencePieceTokenizer : public Tokenizer {
 
   const Vocabulary& vocabulary() const override { return vocabulary_; }
   bool adds_dummy_prefix() const override { return adds_dummy_prefix_; }
+  bool drops_leading_spaces() const override { return drops_leading_spaces_; }
   std::optional<TokenId> bos() const override { return metadata_.bos; }
   std::optional<TokenId> eos() const override { return metadata_.eos; }
   bool wants_bos() const override { return metadata_.wants_bos; }
@@ -119,6 +120,7 @@ class SentencePieceTokenizer : public Tokenizer {
   TokenizerMetadata metadata_;
   SpecialTrie controls_;
   bool adds_dummy_prefix_;
+  bool drops_leading_spaces_;
   std::string kind_;
   std::unordered_map<std::string, TokenId> specials_;
   // One of the two: unigram models have a segmenter of our own (see unigram_segmenter.h).
@@ -153,6 +155,7 @@ SentencePieceTokenizer::SentencePieceTokenizer(const SentencePieceModel& model, 
       metadata_(std::move(metadata)),
       controls_(std::move(controls)),
       adds_dummy_prefix_(model.add_dummy_prefix),
+      drops_leading_spaces_(model.remove_extra_whitespaces),
       kind_(KindName(model.type)),
       processor_(std::move(processor)),
       unigram_(std::move(unigram)) {

@@ -22,6 +22,12 @@ float UserDefinedScore(std::size_t bytes) {
   return static_cast<float>(0.1 * (static_cast<double>(bytes) - 1.0));
 }
 
+// Bytes of the character at `at`, cut at the end: a normaliser out of a bad file may write text
+// that is not UTF-8.
+std::size_t CharacterAt(std::string_view text, std::size_t at) {
+  return std::min(Utf8Length(text[at]), text.size() - at);
+}
+
 }  // namespace
 
 void UnigramSegmenter::Trie::Add(std::string_view piece, TokenId id) {
@@ -167,7 +173,7 @@ std::string UnigramSegmenter::Normalize(std::string_view text, bool starts_text)
 void UnigramSegmenter::ExtendFrom(std::string_view text, std::size_t at, std::vector<Node>& best,
                                   std::size_t& frontier) const {
   const float so_far = best[at].score;
-  const std::size_t character = Utf8Length(text[at]);
+  const std::size_t character = CharacterAt(text, at);
   bool character_is_piece = false;
   const auto offer = [&](std::size_t end, TokenId id, float score) {
     frontier = std::max(frontier, end);
@@ -191,7 +197,7 @@ void UnigramSegmenter::ExtendFrom(std::string_view text, std::size_t at, std::ve
 void UnigramSegmenter::Segment(std::string_view text, std::vector<Node>& best) const {
   best.assign(text.size() + 1, {});
   std::size_t frontier = 0;
-  for (std::size_t at = 0; at < text.size(); at += Utf8Length(text[at])) {
+  for (std::size_t at = 0; at < text.size(); at += CharacterAt(text, at)) {
     if (const float sum = best[at].score; std::abs(sum) > kLargestSum) {
       best[at].score = 0;
       for (std::size_t i = at + 1; i <= frontier; ++i) {

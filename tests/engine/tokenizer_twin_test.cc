@@ -11,7 +11,7 @@
 #include "engine/text/bpe_merger.h"
 #include "engine/text/charsmap.h"
 #include "engine/text/nfc.h"
-#include "engine/text/pre_tokenizer.h"
+#include "engine/text/sentencepiece_tokenizer.h"
 #include "engine/text/utf8.h"
 #include "engine/tokenizer.h"
 #include "tests/testing/small_tokenizers.h"
@@ -172,6 +172,26 @@ TEST(UnigramSegmenterTest, AsLikelyAsTheLibrarys) {
   }
 }
 
+TEST(TokenizerRoundTripTest, DecodesAsTheLibrary) {
+  for (const char* name : {"mistral-v1-tokenizer.model", "openllama-3b-tokenizer.model",
+                           "sentencepiece-test_model.model"}) {
+    ADJUDGE_DATA_OR_SKIP(path, std::string("tokenizers/") + name);
+    const auto tokenizer = Tokenizer::Load(path);
+    ASSERT_TRUE(tokenizer) << ToString(tokenizer.error());
+    sentencepiece::SentencePieceProcessor library;
+    ASSERT_TRUE(library.Load(path.string()).ok());
+    std::vector<std::string> samples = UnicodeSamples();
+    for (const char* text :
+         {"", " ", "  a", "\xE2\x96\x81", "\xE2\x96\x81\xE2\x96\x81 a", " \n a "}) {
+      samples.emplace_back(text);
+    }
+    for (const std::string& sample : samples) {
+      const Ids ids = *(*tokenizer)->Encode(sample);
+      EXPECT_EQ((*tokenizer)->Decode(ids), library.DecodeIds({ids.begin(), ids.end()})) << sample;
+    }
+  }
+}
+
 TEST(Utf8Test, MaximalBadParts) {
   struct Row {
     const char* text;
@@ -258,6 +278,23 @@ TEST(CharsmapTest, MalformedTablesAreRefused) {
       map({{0, root}, {256 + 'A', 'A' | (('A' ^ 0U) << 10)}}, nul),      // a circle
   };
   for (std::size_t i = 0; i < bad.size(); ++i) EXPECT_FALSE(Charsmap::Parse(bad[i])) << i;
+}
+
+// A normaliser that writes half a character must not lead the segmenter past the end.
+TEST(CharsmapTest, ReplacementsThatAreNotUtf8) {
+  std::vector<std::uint32_t> trie(512);
+  trie[0] = 256U << 10;
+  trie[256 + 'A'] = 'A' | 1U << 8 | (512U - 256U) << 10;
+  SentencePieceModel model;
+  model.charsmap = testing::LittleEndian(std::uint32_t{2048});
+  for (const std::uint32_t unit : trie) model.charsmap += testing::LittleEndian(unit);
+  model.charsmap += std::string("\xF0\0", 2);
+  model.pieces = {{"<unk>", 0, SentencePieceModel::PieceType::kUnknown}, {"b", -1}};
+  const auto tokenizer = MakeSentencePieceTokenizer(model, {}, "pieces", {});
+  ASSERT_TRUE(tokenizer) << ToString(tokenizer.error());
+  EXPECT_EQ(*(*tokenizer)->Encode("bA", {.starts_text = false}), (Ids{1, 0}));
+  model.pieces[1].text = "\x81";
+  EXPECT_FALSE(MakeSentencePieceTokenizer(model, {}, "pieces", {}));
 }
 
 }  // namespace
