@@ -77,11 +77,16 @@ Result<Value> TrustRoles(const Value& messages, Budget& budget) {
 }
 
 Result<Value> ObjectOf(std::string_view json, const char* what, Budget& budget) {
-  ADJUDGE_ASSIGN_OR_RETURN(Value value, jinja::ReadJson(json, budget));
-  if (value.is(Kind::kDict)) return value;
+  Result<Value> value = jinja::ReadJson(json, budget);
+  if (!value) {
+    Error error = std::move(value).error();
+    error.place = error.place.empty() ? what : std::string(what) + ", " + error.place;
+    return tl::unexpected<Error>(std::move(error));
+  }
+  if (value->is(Kind::kDict)) return value;
   return Fail(ErrorCode::kInvalidArgument,
               std::string("expected a JSON object of variables, found ") +
-                  std::string(jinja::TypeName(value)),
+                  std::string(jinja::TypeName(*value)),
               what);
 }
 

@@ -113,17 +113,23 @@ Result<Value> Repeat(const Value& sequence, std::int64_t count, Budget& budget) 
   const std::size_t times = static_cast<std::size_t>(std::max<std::int64_t>(count, 0));
   if (sequence.is_text()) {
     const Text& text = sequence.text();
-    TextBuilder out(budget);
-    for (std::size_t i = 0; i < times && !text.bytes.empty() && !out.overflow(); ++i) {
-      out.Append(text);
+    if (text.bytes.empty() || times == 0) return Value::String("");
+    if (times > budget.max_text_bytes() / text.bytes.size()) {
+      return tl::unexpected<Error>(TextTooLong(budget));
     }
+    TextBuilder out(budget);
+    for (std::size_t i = 0; i < times; ++i) out.Append(text);
     ADJUDGE_ASSIGN_OR_RETURN(TextPtr repeated, out.Finish());
     return Value::String(std::move(repeated));
   }
   const std::vector<Value>& items = sequence.sequence().items;
+  std::int64_t total = 0;
+  if (__builtin_mul_overflow(count, static_cast<std::int64_t>(items.size()), &total)) {
+    total = INT64_MAX;
+  }
+  ADJUDGE_RETURN_IF_ERROR(budget.Spend(std::max<std::int64_t>(total, 0)));
   std::vector<Value> out;
   for (std::size_t i = 0; i < times && !items.empty(); ++i) {
-    ADJUDGE_RETURN_IF_ERROR(budget.SpendItems(items.size()));
     out.insert(out.end(), items.begin(), items.end());
   }
   return MakeList(std::move(out), budget, sequence.kind());

@@ -25,12 +25,12 @@ class Budget {
         depth_(std::min(limits.max_depth, kMaxDepth)) {}
 
   Status Spend(std::int64_t steps) {
-    steps_left_ -= std::min(steps, limits_.max_steps + 1);
-    if (steps_left_ < 0) {
-      steps_left_ = -1;
+    if (steps > steps_left_) {
+      steps_left_ = -1;  // and so for every step from here on
       return Fail(ErrorCode::kLimit,
                   "more than max_steps = " + std::to_string(limits_.max_steps) + " steps of work");
     }
+    steps_left_ -= steps;
     return {};
   }
   Status SpendItems(std::size_t items) { return Spend(static_cast<std::int64_t>(items)); }

@@ -39,7 +39,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     if (!error_) {
       // The library's message quotes what it has read, however long.
       error_ = Error{ErrorCode::kMalformed, "not JSON: " + std::string(error.what()).substr(0, 200),
-                     "byte " + std::to_string(position)};
+                     "byte " + std::to_string(position == 0 ? 0 : position - 1)};
     }
     return false;
   }

@@ -93,9 +93,9 @@ class Lexer {
     if (sign == '-') {
       end = StripRight(at_, tag);
     } else if (sign != '+' && !variable) {
-      const std::size_t newline = text_.substr(0, tag).rfind('\n');
-      const bool has_newline = newline != std::string_view::npos && newline >= at_;
-      const std::size_t line_begin = has_newline ? newline + 1 : at_;
+      const std::size_t newline = text_.substr(at_, tag - at_).rfind('\n');
+      const bool has_newline = newline != std::string_view::npos;
+      const std::size_t line_begin = has_newline ? at_ + newline + 1 : at_;
       if ((has_newline || line_starting_) && SkipSpace(line_begin) >= tag) end = line_begin;
     }
     if (end > at_) Add(Token::Kind::kData, std::string(text_.substr(at_, end - at_)));

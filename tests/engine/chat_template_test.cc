@@ -103,7 +103,8 @@ TEST(ChatTemplateCasesTest, GoldenOfTheDefaultModel) {
   ADJUDGE_MODEL_OR_SKIP(model, "default");
   const Result<ChatTemplate> parsed = ChatTemplate::Parse(TemplateOf(model));
   ASSERT_TRUE(parsed) << ToString(parsed.error());
-  for (const json& row : json::parse(testing::ReadFile(path)).at("chat_template")) {
+  const json golden = json::parse(testing::ReadFile(path));
+  for (const json& row : golden.at("chat_template")) {
     const auto spans = parsed->Render(RequestOf(row));
     ASSERT_TRUE(spans) << ToString(spans.error());
     EXPECT_EQ(Joined(*spans), row.at("text"));
@@ -269,7 +270,7 @@ constexpr ErrorRow kRenderErrors[] = {
     {"{% for a in 5 %}{% endfor %}", "line 1: TypeError: 'int' object is not iterable"},
     {"{% macro m(a) %}{% endmacro %}{{ m(1, 2) }}",
      "line 1: TypeError: macro 'm' takes not more than 1 argument(s)"},
-    {"{{ big }}", "an integer that does not fit in 64 bits"},
+    {"{{ big }}", "context_json: an integer that does not fit in 64 bits"},
 };
 
 TEST(ChatTemplateErrorTest, RefusedWhenRendered) {
@@ -284,6 +285,7 @@ TEST(ChatTemplateErrorTest, RefusedWhenRendered) {
 TEST(ChatTemplateErrorTest, BadContexts) {
   const ChatTemplate parsed = *ChatTemplate::Parse("{{ x }}");
   EXPECT_EQ(parsed.RenderJson("[").error().code, ErrorCode::kMalformed);
+  EXPECT_EQ(parsed.RenderJson("[").error().place, "context_json, byte 1");
   EXPECT_EQ(parsed.RenderJson("\"\xff\"").error().code, ErrorCode::kMalformed);
   EXPECT_EQ(parsed.RenderJson("3").error().code, ErrorCode::kInvalidArgument);
   ChatRequest request;
@@ -343,8 +345,11 @@ TEST(ChatTemplateLimitTest, HostileTemplatesAreErrors) {
       Repeat("{% for a in b %}", 30000),
       "{% set " + Repeat("(", 100000) + "a" + Repeat(")", 100000) + " = 1 %}",
   };
+  ChatLimits limits;  // smaller than the usual ones, so that a slow build is not slow here
+  limits.max_steps = 500'000;
+  limits.max_output_bytes = 8 << 20;
   for (const std::string& source : sources) {
-    const std::string text = RenderOrError(source, "{}");
+    const std::string text = RenderOrError(source, "{}", limits);
     EXPECT_TRUE(text.starts_with("ERROR ")) << source.substr(0, 120) << "\n" << text.size();
     EXPECT_LT(text.size(), 500U) << source.substr(0, 120);
   }
@@ -385,7 +390,7 @@ TEST(ChatTemplateLimitTest, BothSidesOfEachLimit) {
             "ERROR line 1: blocks and expressions nested deeper than max_depth = 5");
   EXPECT_EQ(RenderOrError("{{ x }}", R"({"x": [[[[1]]]]})", limits), "[[[[1]]]]");
   EXPECT_EQ(RenderOrError("{{ x }}", R"({"x": [[[[[1]]]]]})", limits),
-            "ERROR JSON nested deeper than max_depth = 5");
+            "ERROR context_json: JSON nested deeper than max_depth = 5");
   const std::string recursive =
       "{% macro m(n) %}{% if n %}{{ m(n - 1) }}{% endif %}x{% endmacro %}";
   EXPECT_EQ(RenderOrError(recursive + "{{ m(4) }}", "{}", limits), "xxxxx");
