@@ -12,6 +12,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr int kMaxDepth = 64;  // of arrays and objects in --messages
+
 tl::unexpected<Failure> BadMessages(const std::string& path, const std::string& why) {
   return tl::unexpected<Failure>(
       Failure(kFailed, (path == "-" ? "standard input" : path) + ": " + why));
@@ -45,7 +47,13 @@ std::string FaultIn(const json& messages) {
 // ...) are variables of the template.
 Outcome<ChatRequest> ReadMessages(const std::string& path) {
   CLI_ASSIGN_OR_RETURN(const std::string bytes, ReadFileOrInput(path));
-  json given = json::parse(bytes, nullptr, /*allow_exceptions=*/false);
+  bool too_deep = false;
+  const auto watch_depth = [&too_deep](int depth, json::parse_event_t, const json&) {
+    too_deep = too_deep || depth > kMaxDepth;
+    return !too_deep;
+  };
+  json given = json::parse(bytes, watch_depth, /*allow_exceptions=*/false);
+  if (too_deep) return BadMessages(path, "nested deeper than " + std::to_string(kMaxDepth));
   if (given.is_discarded()) return BadMessages(path, "not JSON");
   json variables = given.is_object() ? std::move(given) : json{{"messages", std::move(given)}};
   const auto messages = variables.find("messages");

@@ -123,6 +123,9 @@ Outcome<int> Run(const Arguments& arguments) {
   const std::string& given = arguments.ids_given->count() > 0 ? arguments.ids : arguments.text;
   const int exit_code = given == "-" ? kFailed : kUsage;
   CLI_ASSIGN_OR_RETURN(const auto tokenizer, LoadTokenizer(arguments.model));
+  if (arguments.encode.add_bos && !tokenizer->bos()) {
+    return UsageFailure("--bos: the file names no beginning-of-sequence token");
+  }
   CLI_ASSIGN_OR_RETURN(const std::string input, ReadText(given));
   return decode ? Decode(arguments, *tokenizer, input, exit_code)
                 : Encode(arguments, *tokenizer, input, exit_code);
