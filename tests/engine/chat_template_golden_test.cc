@@ -19,8 +19,7 @@ using json = nlohmann::ordered_json;  // dicts keep their order in Python
 
 constexpr std::int64_t kNow = 1721995200;  // as in make_template_golden.py
 
-const std::filesystem::path kFolder =
-    std::filesystem::path(ADJUDGE_SOURCE_DIR) / "tests/golden/templates";
+const std::filesystem::path kFolder = testing::SourceFolder() / "tests/golden/templates";
 
 Result<std::string> Render(const std::string& source, const json& context) {
   auto parsed = ChatTemplate::Parse(source);
@@ -94,7 +93,7 @@ TEST(ChatTemplateGoldenTest, RandomExpressionsEvaluateAsInPython) {
   const auto python = testing::PythonWith("jinja2");
   if (!python) GTEST_SKIP() << "no Python with jinja2";
   const std::string script =
-      std::string(ADJUDGE_SOURCE_DIR) + "/tests/testing/make_template_golden.py";
+      testing::SourceFolder().string() + "/tests/testing/make_template_golden.py";
   const auto output = testing::RunCommand(*python + " " + script + " --random 20240726 3000");
   ASSERT_TRUE(output);
   std::istringstream lines(*output);

@@ -31,7 +31,7 @@ class DequantizeGolden : public ::testing::TestWithParam<TensorType> {};
 TEST_P(DequantizeGolden, EqualsThePackageToTheBit) {
   const TensorType type = GetParam();
   const std::string bytes =
-      testing::ReadFile(std::string(ADJUDGE_SOURCE_DIR) + "/tests/golden/dequantize/" +
+      testing::ReadFile(testing::SourceFolder().string() + "/tests/golden/dequantize/" +
                         std::string(ToString(type)) + ".bin");
   ASSERT_GE(bytes.size(), 4U);
   std::int32_t blocks = 0;

@@ -124,7 +124,7 @@ class TinyGolden : public ::testing::TestWithParam<BackendKind> {};
 INSTANTIATE_TEST_SUITE_P(Backends, TinyGolden, ::testing::ValuesIn(kBackends), NameOf);
 
 TEST_P(TinyGolden, EveryArchitectureAndRopeScaling) {
-  const fs::path folder = fs::path(ADJUDGE_SOURCE_DIR) / "tests/golden/tiny";
+  const fs::path folder = testing::SourceFolder() / "tests/golden/tiny";
   const double tolerance = GetParam() == BackendKind::kReference ? 2e-5 : 2e-4;
   double largest = 0;
   for (const json& golden : ReadJson(folder / "golden.json")) {

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using testing::GgufBuilder;
 
 std::string Tiny(const std::string& name) {
-  return std::string(ADJUDGE_SOURCE_DIR) + "/tests/golden/tiny/" + name;
+  return testing::SourceFolder().string() + "/tests/golden/tiny/" + name;
 }
 
 struct OpenRow {

@@ -206,7 +206,7 @@ TEST(StrictJson, LimitsHoldOnBothSides) {
 // A copy of a tiny folder that a row then spoils.
 void CopyTiny(const std::string& name, const fs::path& to) {
   for (const auto& entry :
-       fs::directory_iterator(std::string(ADJUDGE_SOURCE_DIR) + "/tests/golden/tiny/" + name)) {
+       fs::directory_iterator(testing::SourceFolder().string() + "/tests/golden/tiny/" + name)) {
     fs::copy_file(entry.path(), to / entry.path().filename());
   }
 }

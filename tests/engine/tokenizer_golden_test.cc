@@ -34,8 +34,8 @@ class BotchanTest : public ::testing::TestWithParam<const char*> {};
 TEST_P(BotchanTest, EqualsPythonsSentencePiece) {
   ADJUDGE_DATA_OR_SKIP(model, std::string("tokenizers/") + GetParam());
   ADJUDGE_DATA_OR_SKIP(book, "tokenizers/botchan.txt");
-  const json golden = json::parse(
-      testing::ReadFile(ADJUDGE_SOURCE_DIR "/tests/golden/tokenizer/botchan.json"))[GetParam()];
+  const json golden = json::parse(testing::ReadFile(
+      testing::SourceFolder() / "tests/golden/tokenizer/botchan.json"))[GetParam()];
   const auto tokenizer = Tokenizer::Load(model);
   ASSERT_TRUE(tokenizer) << ToString(tokenizer.error());
   const std::string text = testing::ReadFile(book);

@@ -84,7 +84,7 @@ std::string Violation(const std::string& owner, const std::string& include,
 TEST(IncludeDirection, FollowsCMake) {
   const std::map<std::string, Room> rooms = ReadRooms();
   ASSERT_GE(rooms.size(), 5U);
-  const fs::path root = ADJUDGE_SOURCE_DIR;
+  const fs::path root = testing::SourceFolder();
   int files = 0;
   for (const auto& [name, room] : rooms) {
     for (const auto& entry : fs::recursive_directory_iterator(root / room.folder)) {
@@ -127,7 +127,7 @@ TEST(IncludeDirection, RefusesWhatItShould) {
 // Public headers name nothing of a third party but tl::expected.
 TEST(IncludeDirection, PublicHeadersAreFreeOfThirdParties) {
   const std::map<std::string, Room> rooms = ReadRooms();
-  const fs::path root = ADJUDGE_SOURCE_DIR;
+  const fs::path root = testing::SourceFolder();
   const std::vector<std::string> third_parties = {"nlohmann/", "pcre2",  "sentencepiece",
                                                   "utf8proc",  "CLI/",   "boost/",
                                                   "hwy/",      "gtest/", "benchmark/"};

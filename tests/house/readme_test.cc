@@ -9,7 +9,7 @@ namespace adjudge {
 namespace {
 
 TEST(Readme, ProgramIsTheOneThatIsTested) {
-  const std::string root = ADJUDGE_SOURCE_DIR;
+  const std::string root = testing::SourceFolder().string();
   const std::string readme = testing::ReadFile(root + "/README.md");
   std::string program = testing::ReadFile(root + "/tests/house/install_consumer/main.cc");
   program = program.substr(program.find('\n') + 1);

@@ -15,7 +15,7 @@ constexpr const char* kTemplate =
     "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
     "{% if add_generation_prompt %}assistant:{% endif %}";
 
-fs::path TinyFolder() { return fs::path(ADJUDGE_SOURCE_DIR) / "tests" / "golden" / "tiny"; }
+fs::path TinyFolder() { return SourceFolder() / "tests" / "golden" / "tiny"; }
 
 // A model folder with a chat template, made from the tiny one.
 void WriteChatModel(const fs::path& to) {

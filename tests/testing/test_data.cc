@@ -57,6 +57,8 @@ fs::path TempFolder::Write(const std::string& name, const std::string& bytes) co
   return path;
 }
 
+fs::path SourceFolder() { return ReadFile(ProgramFolder().parent_path() / "source_folder.txt"); }
+
 fs::path ProgramFolder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
 
 std::string ReadFile(const fs::path& path) {

@@ -30,6 +30,10 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
+// The root of the sources, as the build wrote it into its folder: a path compiled into every test
+// would keep clones from sharing compiled code.
+std::filesystem::path SourceFolder();
+
 // The folder of the running test program; `adjudge` lies in it too.
 std::filesystem::path ProgramFolder();
 
