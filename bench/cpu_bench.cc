@@ -1,7 +1,8 @@
 // The CPU backend's kernels: products by weight type and number of rows, attention by context.
 // GB/s are bytes of packed weights (or of keys and values) read; compare with memory/read. FLOP/s
-// count a multiplication and an addition as two; compare with fma/peak.
-//   cpu_bench --benchmark_filter=matmul/avx512/Q4_1
+// count a multiplication and an addition as two; compare exact products with fma/peak, default with
+// dot/peak/.../16 and fast with dot/peak/.../8.
+//   cpu_bench --benchmark_filter=matmul/avx512vnni/fast/Q4_1
 #include <benchmark/benchmark.h>
 
 #include <map>
@@ -36,9 +37,9 @@ std::vector<std::byte> Blocks(std::int64_t n) {
   return out;
 }
 
-void MatMul(benchmark::State& state, CpuIsa isa, int threads, TensorType type, std::int64_t rows,
-            std::int64_t cols, int n) {
-  const auto backend = NewCpuBackend({.threads = threads, .isa = isa});
+void MatMul(benchmark::State& state, CpuIsa isa, Precision precision, int threads, TensorType type,
+            std::int64_t rows, std::int64_t cols, int n) {
+  const auto backend = NewCpuBackend({.threads = threads, .isa = isa, .precision = precision});
   const auto bytes = Blocks(TensorBytes(type, rows * cols));
   const TensorView view{type, rows, cols, bytes.data()};
   const auto weight = (*backend)->Pack({&view, 1});
@@ -127,6 +128,27 @@ void Peak(benchmark::State& state, CpuIsa isa) {
       Counter(static_cast<double>(state.iterations()) * 2.0 * 8 * 12 * kCols, Counter::kIsRate);
 }
 
+// The same of integers: 8-bit weights from the first-level cache.
+template <typename X>
+void DotPeak(benchmark::State& state, QuantDotsFn dots) {
+  constexpr int kCols = 256;
+  constexpr int kRows = 12;
+  alignas(64) static unsigned char quants[2 * 16 * kCols];
+  alignas(64) static float scales[kCols / 32 * 2 * 16];
+  alignas(64) static X x[kRows * kCols];
+  static QuantScale x_scales[kRows * kCols / 32];
+  alignas(64) float out[kRows * 32];
+  const QuantTile tiles[2] = {{quants, scales, 16, out},
+                              {quants + 16 * kCols, scales, 16, out + 16}};
+  const QuantRows rows{x, x_scales, nullptr, kRows, kCols};
+  for (auto _ : state) {
+    dots(tiles, rows, 32);
+    benchmark::ClobberMemory();
+  }
+  state.counters["FLOP/s"] =
+      Counter(static_cast<double>(state.iterations()) * 2.0 * 32 * kRows * kCols, Counter::kIsRate);
+}
+
 void Barrier(benchmark::State& state, int threads) {
   ThreadPool pool(threads);
   for (auto _ : state) pool.Run([](int) {});
@@ -144,23 +166,31 @@ void Register() {
   for (CpuIsa isa : AvailableIsas()) {
     const std::string i = "/" + std::string(ToString(isa));
     add("fma/peak" + i, Peak, isa);
+    const CpuKernels& kernels = KernelsFor(isa);
+    add("dot/peak" + i + "/16", DotPeak<std::int16_t>, kernels.quant16.dots[1][1]);
+    if (kernels.quant8.quantize != nullptr) {
+      add("dot/peak" + i + "/8", DotPeak<std::int8_t>, kernels.quant8.dots[1][1]);
+    }
     for (int type = 0; type < kTensorTypes; ++type) {
       const auto t = static_cast<TensorType>(type);
       add("decode" + i + "/" + std::string(ToString(t)), Decode, isa, t);
     }
     for (int threads : {1, 2}) {
       const std::string th = "/threads:" + std::to_string(threads);
-      for (int type = 0; type < kTensorTypes; ++type) {
-        const auto t = static_cast<TensorType>(type);
-        for (int n : {1, 2, 4, 16, 128, 512}) {
-          add("matmul" + i + "/" + std::string(ToString(t)) + "/4096x1536/n:" + std::to_string(n) +
-                  th,
-              MatMul, isa, threads, t, 4096, 1536, n);
+      for (const Precision p : {Precision::kFast, Precision::kDefault, Precision::kExact}) {
+        const std::string name = "matmul" + i + "/" + std::string(ToString(p)) + "/";
+        for (int type = 0; type < kTensorTypes; ++type) {
+          const auto t = static_cast<TensorType>(type);
+          if (p != Precision::kExact && BlockElements(t) == 1) continue;
+          for (int n : {1, 2, 4, 16, 128, 512}) {
+            add(name + std::string(ToString(t)) + "/4096x1536/n:" + std::to_string(n) + th, MatMul,
+                isa, p, threads, t, 4096, 1536, n);
+          }
         }
-      }
-      for (int n : {1, 128, 512}) {
-        add("matmul" + i + "/Q4_1/3072x576/n:" + std::to_string(n) + th, MatMul, isa, threads,
-            TensorType::kQ4_1, 3072, 576, n);
+        for (int n : {1, 128, 512}) {
+          add(name + "Q4_1/3072x576/n:" + std::to_string(n) + th, MatMul, isa, p, threads,
+              TensorType::kQ4_1, 3072, 576, n);
+        }
       }
       for (const auto& [context, n] :
            {std::pair{128, 1}, {1024, 1}, {8192, 1}, {128, 128}, {512, 512}, {4096, 512}}) {

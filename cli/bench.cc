@@ -162,7 +162,7 @@ Outcome<int> Run(const Arguments& arguments) {
     Json json = {{"model", loaded.name()},
                  {"backend", loaded.model->backend_name()},
                  {"threads_asked", arguments.model.threads},
-                 {"precision", "float32"},
+                 {"precision", ToString(loaded.precision)},
                  {"weight_bytes", loaded.model->weight_bytes()},
                  {"load_ms", loaded.load_ms},
                  {"decode_depth", arguments.depth},
@@ -172,7 +172,7 @@ Outcome<int> Run(const Arguments& arguments) {
     output.Write(Dump(json));
   } else {
     output.Write(loaded.name() + ", backend " + std::string(loaded.model->backend_name()) +
-                 ", arithmetic float32, weights " +
+                 ", precision " + std::string(ToString(loaded.precision)) + ", weights " +
                  ByteWords(static_cast<double>(loaded.model->weight_bytes())) + ", load " +
                  Fixed(loaded.load_ms, 0) + " ms\n");
     output.Write("tokens/s          n         min     median        max\n");

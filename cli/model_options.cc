@@ -55,6 +55,12 @@ void AddModelOptions(CLI::App& verb, ModelArguments& arguments) {
       ->check(CLI::IsMember({"reference", "cpu"}))
       ->type_name("NAME")
       ->capture_default_str();
+  verb.add_option("--precision", arguments.precision,
+                  "of activations on the cpu: fast (8-bit integers), default (16-bit) or exact "
+                  "(float32); weights are the file's in all three")
+      ->check(CLI::IsMember({"fast", "default", "exact"}))
+      ->type_name("NAME")
+      ->capture_default_str();
   verb.add_option("--threads", arguments.threads, "0 = physical cores that this process may use")
       ->check(CLI::Range(0, ModelOptions::kMaxThreads))
       ->type_name("N")
@@ -97,6 +103,9 @@ Outcome<LoadedModel> LoadModel(const ModelArguments& arguments) {
   ModelOptions options;
   options.threads = arguments.threads;
   CLI_ASSIGN_OR_RETURN(options.backend, OrExit(ParseBackendKind(arguments.backend), kUsage));
+  CLI_ASSIGN_OR_RETURN(options.precision, OrExit(ParsePrecision(arguments.precision), kUsage));
+  loaded.precision =
+      options.backend == BackendKind::kReference ? Precision::kExact : options.precision;
   const bool show = !arguments.quiet && StderrIsTerminal();
   if (show) fprintf(stderr, "loading %s ...", Printable(loaded.path.string()).c_str());
   const auto start = std::chrono::steady_clock::now();

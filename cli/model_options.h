@@ -16,11 +16,12 @@ struct ModelArguments {
   std::string model;      // empty: ADJUDGE_MODEL, else the default model
   std::string tokenizer;  // empty: the model's own
   std::string backend = "cpu";
+  std::string precision = "default";
   int threads = 0;
   bool quiet = false;
 };
 
-// --model, --tokenizer and --quiet; the second adds --backend and --threads.
+// --model, --tokenizer and --quiet; the second adds --backend, --precision and --threads.
 void AddFileOptions(CLI::App& verb, ModelArguments& arguments);
 void AddModelOptions(CLI::App& verb, ModelArguments& arguments);
 
@@ -35,6 +36,7 @@ struct LoadedModel {
   std::filesystem::path path;
   std::shared_ptr<const Model> model;
   std::shared_ptr<const Tokenizer> tokenizer;
+  Precision precision = Precision::kDefault;  // of its arithmetic; the reference's is exact
   double load_ms = 0;
 
   // What answers and reports call the model: the file's name without its ending.

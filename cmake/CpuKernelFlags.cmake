@@ -8,6 +8,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT ADJUDGE_SCALAR)
   endif()
   set_source_files_properties(engine/cpu/kernels_avx2.cc PROPERTIES COMPILE_OPTIONS "${avx2}")
   set_source_files_properties(engine/cpu/kernels_avx512.cc PROPERTIES COMPILE_OPTIONS "${avx512}")
+  set_source_files_properties(engine/cpu/kernels_avx512vnni.cc PROPERTIES
+                              COMPILE_OPTIONS "${avx512};-mavx512vnni")
 endif()
 
 # Only the kernels know of the switch, so that the two builds share everything else through ccache.

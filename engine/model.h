@@ -11,6 +11,7 @@
 #include "engine/batch.h"
 #include "engine/kv_cache.h"
 #include "engine/model_config.h"
+#include "engine/precision.h"
 
 namespace adjudge {
 
@@ -26,6 +27,7 @@ struct ModelOptions {
   BackendKind backend = BackendKind::kCpu;
   static constexpr int kMaxThreads = 256;
   int threads = 0;  // 0 = physical cores that this process may use; more than kMaxThreads: kLimit
+  Precision precision = Precision::kDefault;  // of the cpu backend
 };
 
 // Immutable; shared between threads (Forward of one cache at a time, see kv_cache.h).

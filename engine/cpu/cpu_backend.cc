@@ -24,11 +24,20 @@ constexpr std::int64_t kInlineWork = 1 << 14;
 constexpr std::int64_t kManyTileBytes = 160 << 10;
 constexpr std::int64_t kFewTileBytes = 20 << 10;
 constexpr int kFewRows = 6;
+// Bytes of quantised rows that pass by a pair of weight tiles while they stay in the second-level
+// cache.
+constexpr std::int64_t kQuantChunkBytes = 512 << 10;
+constexpr int kTileRows = QuantTileLayout::kRows;
 
 class CpuBackend final : public Backend {
  public:
-  CpuBackend(int threads, CpuIsa isa)
-      : kernels_(KernelsFor(isa)), pool_(threads), scratch_(static_cast<std::size_t>(threads)) {
+  CpuBackend(int threads, CpuIsa isa, Precision precision)
+      : kernels_(KernelsFor(isa)),
+        packs_(precision != Precision::kExact),
+        quant_bytes_(precision == Precision::kFast && kernels_.quant8.quantize != nullptr ? 1 : 2),
+        quant_(quant_bytes_ == 1 ? kernels_.quant8 : kernels_.quant16),
+        pool_(threads),
+        scratch_(static_cast<std::size_t>(threads)) {
     name_ = "cpu (" + std::string(ToString(isa)) + ", " + std::to_string(threads) +
             (threads == 1 ? " thread)" : " threads)");
   }
@@ -65,14 +74,17 @@ class CpuBackend final : public Backend {
 
  private:
   struct Scratch {
-    AlignedArray<float> tile;    // decoded weights
-    AlignedArray<float> scores;  // attention
+    AlignedArray<float> tile;      // decoded weights
+    AlignedArray<float> scales;    // of a pair of packed tiles
+    AlignedArray<std::byte> rows;  // a pair of tiles of chosen rows
+    AlignedArray<float> scores;    // attention
     std::vector<AttentionQuery> queries;
     std::vector<KeyRun> runs;
   };
-  struct Rows {  // the right-hand side of a product, rows a multiple of the lanes wide
-    const float* x = nullptr;
+  struct Rows {                // the right-hand side of a product
+    const float* x = nullptr;  // a multiple of the lanes wide; for rows that are not packed
     std::int64_t stride = 0;
+    QuantRows quants;  // for those that are
     int n = 0;
   };
 
@@ -90,20 +102,34 @@ class CpuBackend final : public Backend {
   std::int64_t PaddedCols(const PackedWeight& weight) const {
     return (weight.cols() + kernels_.lanes - 1) / kernels_.lanes * kernels_.lanes;
   }
-  Rows PadRows(const PackedWeight& weight, const float* x, int n);
+  void CopyPart(const CpuWeight::Part& part, const std::byte* from);
+  Rows PrepareRows(const CpuWeight& weight, const float* x, int n);
+  void PadRows(const CpuWeight& weight, const float* x, Rows* rows);
+  void QuantizeRows(const CpuWeight& weight, const float* x, Rows* rows);
   std::int64_t TileRows(std::int64_t padded_cols, int n) const;
   void DecodeRow(const CpuWeight::Part& part, std::int64_t row, std::int64_t cols,
                  std::int64_t padded, float* out) const;
-  void MatMulPart(const CpuWeight& weight, const CpuWeight::Part& part, std::int64_t begin,
-                  std::int64_t end, const Rows& x, Scratch& scratch, float* out) const;
+  void PlainRows(const CpuWeight& weight, const CpuWeight::Part& part, std::int64_t begin,
+                 std::int64_t end, const Rows& x, Scratch& scratch, float* out) const;
+  void TileDots(const QuantTileLayout& layout, const std::byte* tiles, std::int64_t n_rows,
+                const QuantRows& x, Scratch& scratch, float* out, std::int64_t out_stride) const;
+  void PlainChosen(const CpuWeight& weight, std::span<const int> ids, const Rows& x,
+                   Scratch& scratch, float* out, std::int64_t out_stride) const;
+  void PackedChosen(const CpuWeight::Part& part, std::span<const int> ids, const Rows& x,
+                    Scratch& scratch, float* out, std::int64_t out_stride) const;
   void AttendTile(const AttentionPlan& plan, const AttentionPlan::Item& item, Scratch& scratch);
 
   const CpuKernels& kernels_;
+  const bool packs_;       // block formats into tiles
+  const int quant_bytes_;  // of a quantised element
+  const QuantKernels& quant_;
   std::string name_;
   ThreadPool pool_;
   std::vector<Scratch> scratch_;     // one a thread
   AlignedArray<float> padded_rows_;  // of PadRows
-  AttentionPlan plan_;               // reused from call to call
+  AlignedArray<std::byte> quants_;   // of QuantizeRows
+  AlignedArray<QuantScale> quant_scales_;
+  AttentionPlan plan_;  // reused from call to call
 };
 
 const CpuWeight& AsCpu(const PackedWeight& weight) { return static_cast<const CpuWeight&>(weight); }
@@ -120,14 +146,15 @@ Result<std::unique_ptr<PackedWeight>> CpuBackend::Pack(std::span<const TensorVie
                       std::to_string(BlockElements(view.type)) + " in a block of " +
                       std::string(ToString(view.type)) + "; found " + std::to_string(view.cols));
     }
-    const std::int64_t row_bytes = TensorBytes(view.type, cols);
-    parts.push_back({.decode = kernels_.decode[static_cast<int>(view.type)],
-                     .is_float = view.type == TensorType::kF32,
-                     .first_row = rows,
-                     .n_rows = view.rows,
-                     .row_bytes = row_bytes});
+    CpuWeight::Part part{.type = view.type,
+                         .first_row = rows,
+                         .n_rows = view.rows,
+                         .row_bytes = TensorBytes(view.type, cols)};
+    const auto format = QuantFormatOf(view.type);
+    if (packs_ && format) part.tiles.emplace(*format, cols);
     rows += view.rows;
-    bytes += (view.rows * row_bytes + 63) / 64 * 64;
+    bytes += part.bytes();
+    parts.push_back(part);
   }
   std::unique_ptr<CpuWeight> weight;
   try {
@@ -138,20 +165,38 @@ Result<std::unique_ptr<PackedWeight>> CpuBackend::Pack(std::span<const TensorVie
   std::byte* to = weight->data();
   for (std::size_t i = 0; i < parts.size(); ++i) {
     parts[i].data = to;
-    const std::int64_t n = parts[i].n_rows * parts[i].row_bytes;
-    const std::byte* from = stacked[i].data;
-    pool_.For(n, 1 << 20, [&](int, std::int64_t begin, std::int64_t end) {
-      std::memcpy(to + begin, from + begin, static_cast<std::size_t>(end - begin));
-    });
-    to += (n + 63) / 64 * 64;
+    CopyPart(parts[i], stacked[i].data);
+    to += parts[i].bytes();
   }
   weight->parts() = std::move(parts);
   return weight;
 }
 
+void CpuBackend::CopyPart(const CpuWeight::Part& part, const std::byte* from) {
+  if (part.tiles) {
+    pool_.For(part.n_tiles(), 1, [&](int, std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const int n =
+            static_cast<int>(std::min<std::int64_t>(kTileRows, part.n_rows - i * kTileRows));
+        part.tiles->Pack(part.type, from + i * kTileRows * part.row_bytes, part.row_bytes, n,
+                         part.data + i * part.tiles->tile_bytes());
+      }
+    });
+    return;
+  }
+  pool_.For(part.n_rows * part.row_bytes, 1 << 20, [&](int, std::int64_t begin, std::int64_t end) {
+    std::memcpy(part.data + begin, from + begin, static_cast<std::size_t>(end - begin));
+  });
+}
+
 void CpuBackend::DecodeRow(const CpuWeight::Part& part, std::int64_t row, std::int64_t cols,
                            std::int64_t padded, float* out) const {
-  part.decode(part.data + (row - part.first_row) * part.row_bytes, cols, out);
+  const std::int64_t i = row - part.first_row;
+  if (part.tiles) {
+    part.tiles->UnpackRow(part.tile(i / kTileRows), static_cast<int>(i % kTileRows), out);
+  } else {
+    kernels_.decode[static_cast<int>(part.type)](part.data + i * part.row_bytes, cols, out);
+  }
   std::fill(out + cols, out + padded, 0.0f);
 }
 
@@ -178,17 +223,46 @@ void CpuBackend::RmsNorm(const float* x, std::span<const float> gain, float eps,
   });
 }
 
-CpuBackend::Rows CpuBackend::PadRows(const PackedWeight& weight, const float* x, int n) {
+CpuBackend::Rows CpuBackend::PrepareRows(const CpuWeight& weight, const float* x, int n) {
+  Rows rows;
+  rows.n = n;
+  const auto& parts = weight.parts();
+  const auto packed = [](const CpuWeight::Part& part) { return part.tiles.has_value(); };
+  if (!std::all_of(parts.begin(), parts.end(), packed)) PadRows(weight, x, &rows);
+  if (std::any_of(parts.begin(), parts.end(), packed)) QuantizeRows(weight, x, &rows);
+  return rows;
+}
+
+void CpuBackend::PadRows(const CpuWeight& weight, const float* x, Rows* rows) {
   const std::int64_t cols = weight.cols();
-  const std::int64_t padded = PaddedCols(weight);
-  if (cols == padded) return {x, cols, n};
-  padded_rows_.Reserve(n * padded);
-  for (std::int64_t i = 0; i < n; ++i) {
-    float* row = padded_rows_.data() + i * padded;
+  rows->x = x;
+  rows->stride = PaddedCols(weight);
+  if (cols == rows->stride) return;
+  padded_rows_.Reserve(rows->n * rows->stride);
+  rows->x = padded_rows_.data();
+  for (std::int64_t i = 0; i < rows->n; ++i) {
+    float* row = padded_rows_.data() + i * rows->stride;
     std::copy(x + i * cols, x + (i + 1) * cols, row);
-    std::fill(row + cols, row + padded, 0.0f);
+    std::fill(row + cols, row + rows->stride, 0.0f);
   }
-  return {padded_rows_.data(), padded, n};
+}
+
+void CpuBackend::QuantizeRows(const CpuWeight& weight, const float* x, Rows* rows) {
+  const std::int64_t cols = weight.cols();
+  const std::int64_t n = rows->n;
+  const std::int64_t blocks = cols / 32;
+  quants_.Reserve(n * cols * quant_bytes_);
+  quant_scales_.Reserve(n * blocks * 3);
+  QuantScale* scales32 = quant_scales_.data();
+  QuantScale* scales16 = scales32 + n * blocks;
+  Split(n, 1, cols, [&](int, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      quant_.quantize(x + i * cols, cols, quants_.data() + i * cols * quant_bytes_,
+                      scales32 + i * blocks, scales16 + i * 2 * blocks);
+    }
+  });
+  rows->quants = {
+      .x = quants_.data(), .scales32 = scales32, .scales16 = scales16, .n = rows->n, .cols = cols};
 }
 
 std::int64_t CpuBackend::TileRows(std::int64_t padded_cols, int n) const {
@@ -199,17 +273,16 @@ std::int64_t CpuBackend::TileRows(std::int64_t padded_cols, int n) const {
 
 // Rows [begin, end) of one part. Each output depends on its row and its x alone, so neither the
 // tile nor the thread that a row falls to is seen in its bits.
-void CpuBackend::MatMulPart(const CpuWeight& weight, const CpuWeight::Part& part,
-                            std::int64_t begin, std::int64_t end, const Rows& x, Scratch& scratch,
-                            float* out) const {
+void CpuBackend::PlainRows(const CpuWeight& weight, const CpuWeight::Part& part, std::int64_t begin,
+                           std::int64_t end, const Rows& x, Scratch& scratch, float* out) const {
   const std::int64_t cols = weight.cols();
-  const std::int64_t padded = PaddedCols(weight);
+  const std::int64_t padded = x.stride;
   const std::int64_t tile = TileRows(padded, x.n);
   scratch.tile.Reserve(tile * padded);
   for (std::int64_t r = begin; r < end; r += tile) {
     const std::int64_t n = std::min(tile, end - r);
     const float* rows = scratch.tile.data();
-    if (part.is_float && cols == padded) {
+    if (part.type == TensorType::kF32 && cols == padded) {
       rows = reinterpret_cast<const float*>(part.data + (r - part.first_row) * part.row_bytes);
     } else {
       for (std::int64_t i = 0; i < n; ++i) {
@@ -220,45 +293,137 @@ void CpuBackend::MatMulPart(const CpuWeight& weight, const CpuWeight::Part& part
   }
 }
 
+// n_rows of neighbouring packed tiles.
+void CpuBackend::TileDots(const QuantTileLayout& layout, const std::byte* tiles,
+                          std::int64_t n_rows, const QuantRows& x, Scratch& scratch, float* out,
+                          std::int64_t out_stride) const {
+  const QuantFormat& format = layout.format();
+  const QuantDotsFn dots = quant_.dots[format.bits == 8 ? 1 : 0][format.block == 32 ? 1 : 0];
+  const std::int64_t scales = layout.n_blocks() * 2 * kTileRows;
+  scratch.scales.Reserve(2 * scales);
+  QuantRows chunk = x;
+  const int chunk_rows = static_cast<int>(
+      std::clamp<std::int64_t>(kQuantChunkBytes / (x.cols * quant_bytes_) / 12 * 12, 12, 1 << 20));
+  for (int row = 0; row < x.n; row += chunk_rows) {
+    chunk.n = std::min(chunk_rows, x.n - row);
+    chunk.x = static_cast<const std::byte*>(x.x) + row * x.cols * quant_bytes_;
+    chunk.scales32 = x.scales32 + row * (x.cols / 32);
+    chunk.scales16 = x.scales16 + row * (x.cols / 16);
+    for (std::int64_t r = 0; r < n_rows; r += 2 * kTileRows) {
+      QuantTile pair[2];
+      for (int i = 0; i < 2 && r + i * kTileRows < n_rows; ++i) {
+        const std::byte* tile = tiles + (r / kTileRows + i) * layout.tile_bytes();
+        float* expanded = scratch.scales.data() + i * scales;
+        kernels_.expand_scales(tile, layout.n_blocks(), format.halves, format.has_offsets,
+                               static_cast<float>(format.centre), 2 * layout.tile_bytes(),
+                               expanded);
+        pair[i] = {.quants = reinterpret_cast<const unsigned char*>(tile + layout.scales_bytes()),
+                   .scales = expanded,
+                   .n_rows = static_cast<int>(
+                       std::min<std::int64_t>(kTileRows, n_rows - r - i * kTileRows)),
+                   .out = out + row * out_stride + r + i * kTileRows};
+      }
+      if (pair[1].n_rows == 0) {  // computed beside the first and not written
+        pair[1] = pair[0];
+        pair[1].n_rows = 0;
+      }
+      dots(pair, chunk, out_stride);
+    }
+  }
+}
+
+// Rows [begin, end) of the weight fall to one thread, but a packed tile to the thread of its first
+// row.
 void CpuBackend::MatMul(const PackedWeight& weight, const float* x, int n,
                         std::span<const float> bias, float* out) {
   const CpuWeight& w = AsCpu(weight);
   if (n == 0) return;
-  const Rows rows = PadRows(weight, x, n);
-  Split(w.rows(), 8, n * w.cols(), [&](int thread, std::int64_t begin, std::int64_t end) {
-    for (const CpuWeight::Part& part : w.parts()) {
-      const std::int64_t from = std::max(begin, part.first_row);
-      const std::int64_t to = std::min(end, part.first_row + part.n_rows);
-      if (from < to) {
-        MatMulPart(w, part, from, to, rows, scratch_[static_cast<std::size_t>(thread)], out);
-      }
+  const Rows rows = PrepareRows(w, x, n);
+  Split(w.rows(), 2 * kTileRows, n * w.cols(),
+        [&](int thread, std::int64_t begin, std::int64_t end) {
+          Scratch& scratch = scratch_[static_cast<std::size_t>(thread)];
+          for (const CpuWeight::Part& part : w.parts()) {
+            const std::int64_t part_end = part.first_row + part.n_rows;
+            std::int64_t from = std::clamp(begin, part.first_row, part_end);
+            std::int64_t to = std::clamp(end, part.first_row, part_end);
+            if (part.tiles) {
+              const auto up = [&](std::int64_t row) {
+                return std::min(part_end, part.first_row + (row - part.first_row + kTileRows - 1) /
+                                                               kTileRows * kTileRows);
+              };
+              from = up(from);
+              to = up(to);
+            }
+            if (from >= to) continue;
+            if (part.tiles) {
+              TileDots(*part.tiles, part.tile((from - part.first_row) / kTileRows), to - from,
+                       rows.quants, scratch, out + from, w.rows());
+            } else {
+              PlainRows(w, part, from, to, rows, scratch, out);
+            }
+            if (bias.empty()) continue;
+            for (std::int64_t i = 0; i < n; ++i) {
+              kernels_.add(out + i * w.rows() + from, bias.data() + from, to - from);
+            }
+          }
+        });
+}
+
+// Chosen rows of parts that are not packed.
+void CpuBackend::PlainChosen(const CpuWeight& weight, std::span<const int> ids, const Rows& x,
+                             Scratch& scratch, float* out, std::int64_t out_stride) const {
+  const std::int64_t tile_rows = TileRows(x.stride, x.n);
+  scratch.tile.Reserve(tile_rows * x.stride);
+  for (std::int64_t r = 0; r < std::ssize(ids); r += tile_rows) {
+    const std::int64_t count = std::min(tile_rows, std::ssize(ids) - r);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t row = ids[static_cast<std::size_t>(r + i)];
+      DecodeRow(weight.PartOf(row), row, weight.cols(), x.stride,
+                scratch.tile.data() + i * x.stride);
     }
-    if (bias.empty()) return;
-    for (std::int64_t i = 0; i < n; ++i) {
-      kernels_.add(out + i * w.rows() + begin, bias.data() + begin, end - begin);
+    kernels_.dots(scratch.tile.data(), static_cast<int>(count), x.x, x.stride, x.n, x.stride,
+                  out + r, out_stride);
+  }
+}
+
+// Chosen rows of a packed part, gathered into tiles of their own.
+void CpuBackend::PackedChosen(const CpuWeight::Part& part, std::span<const int> ids, const Rows& x,
+                              Scratch& scratch, float* out, std::int64_t out_stride) const {
+  const QuantTileLayout& layout = *part.tiles;
+  scratch.rows.Reserve(2 * layout.tile_bytes());
+  for (std::int64_t r = 0; r < std::ssize(ids); r += 2 * kTileRows) {
+    const std::int64_t count = std::min<std::int64_t>(2 * kTileRows, std::ssize(ids) - r);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t row = ids[static_cast<std::size_t>(r + i)] - part.first_row;
+      layout.CopyRow(part.tile(row / kTileRows), static_cast<int>(row % kTileRows),
+                     scratch.rows.data() + i / kTileRows * layout.tile_bytes(),
+                     static_cast<int>(i % kTileRows));
     }
-  });
+    TileDots(layout, scratch.rows.data(), count, x.quants, scratch, out + r, out_stride);
+  }
 }
 
 void CpuBackend::MatMulRows(const PackedWeight& weight, std::span<const int> row_ids,
                             const float* x, int n, float* out) {
   const CpuWeight& w = AsCpu(weight);
   if (n == 0) return;
-  const Rows rows = PadRows(weight, x, n);
-  const std::int64_t padded = PaddedCols(weight);
+  const Rows rows = PrepareRows(w, x, n);
   const std::int64_t n_ids = std::ssize(row_ids);
   Split(n_ids, 8, n * w.cols(), [&](int thread, std::int64_t begin, std::int64_t end) {
-    AlignedArray<float>& tile = scratch_[static_cast<std::size_t>(thread)].tile;
-    const std::int64_t tile_rows = TileRows(padded, n);
-    tile.Reserve(tile_rows * padded);
-    for (std::int64_t r = begin; r < end; r += tile_rows) {
-      const std::int64_t count = std::min(tile_rows, end - r);
-      for (std::int64_t i = 0; i < count; ++i) {
-        const std::int64_t row = row_ids[static_cast<std::size_t>(r + i)];
-        DecodeRow(w.PartOf(row), row, w.cols(), padded, tile.data() + i * padded);
+    Scratch& scratch = scratch_[static_cast<std::size_t>(thread)];
+    while (begin < end) {  // runs of ids of one part
+      const auto id = [&](std::int64_t i) { return row_ids[static_cast<std::size_t>(i)]; };
+      const CpuWeight::Part& part = w.PartOf(id(begin));
+      std::int64_t last = begin + 1;
+      while (last < end && &w.PartOf(id(last)) == &part) ++last;
+      const auto ids =
+          row_ids.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(last - begin));
+      if (part.tiles) {
+        PackedChosen(part, ids, rows, scratch, out + begin, n_ids);
+      } else {
+        PlainChosen(w, ids, rows, scratch, out + begin, n_ids);
       }
-      kernels_.dots(tile.data(), static_cast<int>(count), rows.x, rows.stride, n, padded, out + r,
-                    n_ids);
+      begin = last;
     }
   });
 }
@@ -409,7 +574,7 @@ Result<std::unique_ptr<Backend>> NewCpuBackend(const CpuBackendOptions& options)
                 "cpu-isa");
   }
   try {
-    return std::make_unique<CpuBackend>(threads, isa);
+    return std::make_unique<CpuBackend>(threads, isa, options.precision);
   } catch (const std::system_error& error) {
     return Fail(ErrorCode::kLimit,
                 "the system gives no " + std::to_string(threads) + " threads: " + error.what(),

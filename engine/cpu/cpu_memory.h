@@ -1,4 +1,4 @@
-// Memory of the CPU backend: buffers, weights as their file packs them, cache blocks.
+// Memory of the CPU backend: buffers, weights, cache blocks.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,12 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <vector>
 
 #include "engine/backend.h"
 #include "engine/cpu/kernels.h"
+#include "engine/cpu/quant_tiles.h"
 
 namespace adjudge {
 
@@ -51,16 +53,24 @@ class CpuBuffer final : public Buffer {
   AlignedArray<float> data_;
 };
 
-// Rows in their file's format, copied. Parts of unlike types may be stacked.
+// Rows in packed tiles, or copied in their file's format. Parts of unlike types may be stacked.
 class CpuWeight final : public PackedWeight {
  public:
   struct Part {
-    DecodeFn decode = nullptr;
-    bool is_float = false;  // F32: rows can be read in place
+    TensorType type = TensorType::kF32;
     std::int64_t first_row = 0;
     std::int64_t n_rows = 0;
-    std::int64_t row_bytes = 0;
-    std::byte* data = nullptr;  // into bytes_
+    std::int64_t row_bytes = 0;            // in the file's format
+    std::optional<QuantTileLayout> tiles;  // otherwise in the file's format
+    std::byte* data = nullptr;             // into the weight's bytes
+
+    std::int64_t n_tiles() const {
+      return (n_rows + QuantTileLayout::kRows - 1) / QuantTileLayout::kRows;
+    }
+    std::int64_t bytes() const {
+      return ((tiles ? n_tiles() * tiles->tile_bytes() : n_rows * row_bytes) + 63) / 64 * 64;
+    }
+    const std::byte* tile(std::int64_t i) const { return data + i * tiles->tile_bytes(); }
   };
 
   CpuWeight(std::int64_t rows, std::int64_t cols, std::int64_t bytes)

@@ -21,6 +21,7 @@ std::vector<CpuIsa> Detect() {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
     isas.push_back(CpuIsa::kAvx512);
+    if (__builtin_cpu_supports("avx512vnni")) isas.push_back(CpuIsa::kAvx512Vnni);
   }
 #endif
   return isas;
@@ -36,12 +37,14 @@ std::string_view ToString(CpuIsa isa) {
       return "avx2";
     case CpuIsa::kAvx512:
       return "avx512";
+    case CpuIsa::kAvx512Vnni:
+      return "avx512vnni";
   }
   return "?";
 }
 
 std::optional<CpuIsa> ParseCpuIsa(std::string_view name) {
-  for (CpuIsa isa : {CpuIsa::kBaseline, CpuIsa::kAvx2, CpuIsa::kAvx512}) {
+  for (CpuIsa isa : {CpuIsa::kBaseline, CpuIsa::kAvx2, CpuIsa::kAvx512, CpuIsa::kAvx512Vnni}) {
     if (ToString(isa) == name) return isa;
   }
   return std::nullopt;

@@ -13,6 +13,8 @@ const CpuKernels& KernelsFor(CpuIsa isa) {
       return kKernelsAvx2;
     case CpuIsa::kAvx512:
       return kKernelsAvx512;
+    case CpuIsa::kAvx512Vnni:
+      return kKernelsAvx512Vnni;
 #else
     default:
       break;

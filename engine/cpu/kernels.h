@@ -53,6 +53,43 @@ struct AttentionTile {
   std::int64_t score_stride = 0;
 };
 
+// Of a block of quantised elements: the scale, and the sum of the integers times the scale.
+struct QuantScale {
+  float scale = 0;
+  float sum = 0;
+};
+
+// Rows of activations as integers, each 32 with a scale. Integers of 16 bits lie in the order
+// 0, 2, 1, 3 of every four, as the weights' even and odd bytes want them.
+struct QuantRows {
+  const void* x = nullptr;               // int8 or int16, [n, cols]
+  const QuantScale* scales32 = nullptr;  // [n, cols / 32]
+  const QuantScale* scales16 = nullptr;  // [n, cols / 16]: the same scales, sums of 16
+  int n = 0;
+  std::int64_t cols = 0;
+};
+
+// 16 packed rows of a weight (quant_tiles.h). An element is scale * quant + offset.
+struct QuantTile {
+  const unsigned char* quants = nullptr;
+  const float* scales = nullptr;  // [blocks, 2, 16]: scales, offsets
+  int n_rows = 0;                 // of the 16, that are written; 0: no tile
+  float* out = nullptr;
+};
+
+// tiles: two; out[i * out_stride + r] = row r of a tile . x[i]
+using QuantDotsFn = void (*)(const QuantTile* tiles, const QuantRows& rows,
+                             std::int64_t out_stride);
+// x: n floats, a multiple of 32. quants and scales as in QuantRows.
+using QuantizeFn = void (*)(const float* x, std::int64_t n, void* quants, QuantScale* scales32,
+                            QuantScale* scales16);
+
+// Products with activations of one width. Indexed by [weight bits == 8][block == 32].
+struct QuantKernels {
+  QuantizeFn quantize = nullptr;
+  QuantDotsFn dots[2][2] = {};
+};
+
 struct CpuKernels {
   int lanes = 0;
   DecodeFn decode[kTensorTypes] = {};
@@ -60,6 +97,12 @@ struct CpuKernels {
   // are x_stride apart. REQUIRES: k is a multiple of lanes.
   void (*dots)(const float* w, int n_w, const float* x, std::int64_t x_stride, int n_x,
                std::int64_t k, float* out, std::int64_t out_stride) = nullptr;
+  QuantKernels quant16;
+  QuantKernels quant8;  // empty where the machine has no dot product of bytes
+  // Stored scales of a tile -> [n_blocks, 2, 16]. Where no offsets are stored, an offset is
+  // -centre * scale. Fetches what lies `ahead` bytes behind into the cache.
+  void (*expand_scales)(const std::byte* stored, std::int64_t n_blocks, bool halves,
+                        bool has_offsets, float centre, std::int64_t ahead, float* out) = nullptr;
   void (*attention)(const AttentionTile& tile) = nullptr;
   void (*rms_norm)(const float* x, const float* gain, float eps, int width, float* out) = nullptr;
   void (*gated_silu)(const float* gate, const float* up, int width, float* out) = nullptr;
@@ -80,6 +123,7 @@ extern const CpuKernels kKernelsBaseline;
 #if defined(__x86_64__) && !defined(ADJUDGE_SCALAR)
 extern const CpuKernels kKernelsAvx2;
 extern const CpuKernels kKernelsAvx512;
+extern const CpuKernels kKernelsAvx512Vnni;
 #endif
 
 }  // namespace adjudge

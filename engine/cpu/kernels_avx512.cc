@@ -12,6 +12,7 @@ namespace {
 #include "engine/cpu/attention.inc.h"
 #include "engine/cpu/decode.inc.h"
 #include "engine/cpu/matmul.inc.h"
+#include "engine/cpu/quant.inc.h"
 #include "engine/cpu/rows.inc.h"
 #include "engine/cpu/table.inc.h"
 

@@ -29,10 +29,10 @@ std::string_view ToString(BackendKind kind) {
 
 static_assert(ModelOptions::kMaxThreads == ThreadPool::kMaxThreads);
 
-Result<std::unique_ptr<Backend>> CreateBackend(BackendKind kind, int threads) {
+Result<std::unique_ptr<Backend>> CreateBackend(BackendKind kind, int threads, Precision precision) {
   switch (kind) {
     case BackendKind::kCpu:
-      return NewCpuBackend({.threads = threads});
+      return NewCpuBackend({.threads = threads, .precision = precision});
     case BackendKind::kReference: {
       ADJUDGE_ASSIGN_OR_RETURN(const int n, ResolveThreadCount(threads));
       return NewReferenceBackend(n);

@@ -316,7 +316,7 @@ std::vector<CliCase> OtherCases() {
       {.name = "BenchJson",
        .arguments = {"bench", "-m", "{tiny}", "-p", "4,8", "-n", "3", "-d", "2", "-r", "2",
                      "--json"},
-       .fields = {{"/precision", R"("float32")"},
+       .fields = {{"/precision", R"("default")"},
                   {"/rows/0/what", R"("prefill")"},
                   {"/rows/1/tokens", "8"},
                   {"/rows/2/what", R"("decode")"},

@@ -286,28 +286,26 @@ class Simulation {
   std::vector<Live> live_;
 };
 
-struct Setting {
-  BackendKind backend;
-  int threads;
-};
-const Setting kSettings[] = {{BackendKind::kReference, 1},
-                             {BackendKind::kCpu, 1},
-                             {BackendKind::kCpu, 2},
-                             {BackendKind::kCpu, 3}};
+const std::vector<ModelOptions> kSettings = {{.backend = BackendKind::kReference, .threads = 1},
+                                             {.backend = BackendKind::kCpu, .threads = 1},
+                                             {.backend = BackendKind::kCpu, .threads = 2},
+                                             {.backend = BackendKind::kCpu, .threads = 3}};
 
-// The oracle of a backend runs on one thread.
+// The oracle of a backend and precision runs on one thread.
 void CheckInvariance(const std::function<std::shared_ptr<const Model>(const ModelOptions&)>& make,
-                     int rounds) {
-  std::map<BackendKind, std::unique_ptr<Oracle>> oracles;
+                     int rounds, const std::vector<ModelOptions>& settings = kSettings) {
+  std::map<std::pair<BackendKind, Precision>, std::unique_ptr<Oracle>> oracles;
   unsigned seed = 1;
-  for (const Setting& setting : kSettings) {
-    auto& oracle = oracles[setting.backend];
+  for (const ModelOptions& setting : settings) {
+    auto& oracle = oracles[{setting.backend, setting.precision}];
     if (oracle == nullptr) {
-      oracle = std::make_unique<Oracle>(make({.backend = setting.backend, .threads = 1}));
+      ModelOptions alone = setting;
+      alone.threads = 1;
+      oracle = std::make_unique<Oracle>(make(alone));
     }
-    const auto model = make({.backend = setting.backend, .threads = setting.threads});
+    const auto model = make(setting);
     SCOPED_TRACE(std::string(model->backend_name()) + ", " + std::to_string(setting.threads) +
-                 " threads");
+                 " threads, " + std::string(ToString(setting.precision)));
     Simulation simulation(model, *oracle, seed++);
     int compared = 0;
     for (int round = 0; round < rounds && !::testing::Test::HasFailure(); ++round) {
@@ -331,6 +329,33 @@ INSTANTIATE_TEST_SUITE_P(Architectures, ForwardProperty,
                          ::testing::ValuesIn(testing::kArchitectures),
                          [](const auto& row) { return std::string(row.param); });
 
+// Weights of block formats, under every precision.
+class ForwardPropertyOfBlocks : public ::testing::TestWithParam<TensorType> {};
+
+TEST_P(ForwardPropertyOfBlocks, BitsDependOnWhatATokenSeesAlone) {
+  ModelConfig config = testing::TinyConfig("qwen2");
+  config.context_length = 4096;
+  config.hidden_dim = 96;
+  testing::FakeModelFile file(config);
+  file.StoreAsBlocks(GetParam());
+  std::vector<ModelOptions> settings;
+  for (const Precision precision : {Precision::kFast, Precision::kDefault, Precision::kExact}) {
+    for (const int threads : {1, 3}) {
+      settings.push_back(
+          {.backend = BackendKind::kCpu, .threads = threads, .precision = precision});
+    }
+  }
+  CheckInvariance(
+      [&](const ModelOptions& options) { return testing::MakeFakeModel(file, options); }, 30,
+      settings);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, ForwardPropertyOfBlocks,
+                         ::testing::Values(TensorType::kQ4_1, TensorType::kQ8_0),
+                         [](const auto& row) {
+                           return row.param == TensorType::kQ8_0 ? "Q8_0" : "Q4_1";
+                         });
+
 // A trained model, whose attention is sharper than random weights'.
 TEST(ForwardPropertyOfStories260K, BitsDependOnWhatATokenSeesAlone) {
   ADJUDGE_DATA_OR_SKIP(path, "models/stories260K/stories260K.bin");
@@ -345,7 +370,7 @@ TEST(ForwardPropertyOfStories260K, BitsDependOnWhatATokenSeesAlone) {
 
 // Real widths and block formats: a text alone and at once on one thread, against chunks of it
 // beside a fork with a longer tail.
-class RealModelInvariance : public ::testing::TestWithParam<const char*> {};
+class RealModelInvariance : public ::testing::TestWithParam<std::pair<const char*, Precision>> {};
 
 std::vector<float> LastLogits(const Model& model, std::span<const TokenId> tokens, int chunk,
                               std::span<const TokenId> sibling) {
@@ -370,13 +395,14 @@ std::vector<float> LastLogits(const Model& model, std::span<const TokenId> token
 }
 
 TEST_P(RealModelInvariance, ChunksThreadsAndSiblingsChangeNoBit) {
-  ADJUDGE_MODEL_OR_SKIP(path, GetParam());
+  ADJUDGE_MODEL_OR_SKIP(path, GetParam().first);
   std::vector<TokenId> tokens, sibling;
   for (int i = 0; i < 65; ++i) tokens.push_back(100 + i * i % 7919);
   for (int i = 0; i < 13; ++i) sibling.push_back(300 + i);
   std::vector<float> expected;
   for (const int threads : {1, 2, 3}) {
-    const auto model = *Model::Load(path, {.backend = BackendKind::kCpu, .threads = threads});
+    const auto model = *Model::Load(
+        path, {.backend = BackendKind::kCpu, .threads = threads, .precision = GetParam().second});
     if (expected.empty()) expected = LastLogits(*model, tokens, 65, {});
     for (const int chunk : threads == 2 ? std::vector<int>{1, 7, 64, 65} : std::vector<int>{64}) {
       EXPECT_TRUE(LastLogits(*model, tokens, chunk, {}) == expected)
@@ -388,9 +414,17 @@ TEST_P(RealModelInvariance, ChunksThreadsAndSiblingsChangeNoBit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, RealModelInvariance,
-                         ::testing::Values("default", "q05.gguf", "g3.gguf"), [](const auto& row) {
-                           return std::string(row.param).substr(0,
-                                                                std::string(row.param).find('.'));
+                         ::testing::Values(std::pair{"default", Precision::kFast},
+                                           std::pair{"default", Precision::kDefault},
+                                           std::pair{"default", Precision::kExact},
+                                           std::pair{"q05.gguf", Precision::kDefault},
+                                           std::pair{"q05.gguf", Precision::kExact},
+                                           std::pair{"g3.gguf", Precision::kDefault},
+                                           std::pair{"g3.gguf", Precision::kExact}),
+                         [](const auto& row) {
+                           const std::string file = row.param.first;
+                           return file.substr(0, file.find('.')) + "_" +
+                                  std::string(ToString(row.param.second));
                          });
 
 }  // namespace

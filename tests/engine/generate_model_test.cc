@@ -25,7 +25,9 @@ struct Loaded {
 Result<Loaded> Load(const std::filesystem::path& model, const std::filesystem::path& tokenizer,
                     BackendKind backend = BackendKind::kCpu) {
   Loaded loaded;
-  ADJUDGE_ASSIGN_OR_RETURN(loaded.model, Model::Load(model, {.backend = backend, .threads = 2}));
+  ADJUDGE_ASSIGN_OR_RETURN(
+      loaded.model,
+      Model::Load(model, {.backend = backend, .threads = 2, .precision = Precision::kExact}));
   ADJUDGE_ASSIGN_OR_RETURN(loaded.tokenizer, Tokenizer::Load(tokenizer));
   return loaded;
 }

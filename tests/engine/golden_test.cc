@@ -44,7 +44,7 @@ std::string NameOf(const ::testing::TestParamInfo<BackendKind>& row) {
 }
 
 std::shared_ptr<const Model> LoadOrFail(const fs::path& path, BackendKind backend) {
-  auto model = Model::Load(path, {.backend = backend});
+  auto model = Model::Load(path, {.backend = backend, .precision = Precision::kExact});
   if (!model) {
     ADD_FAILURE() << path << ": " << ToString(model.error());
     return nullptr;

@@ -45,7 +45,7 @@ struct Differences {
 Differences Compare(BackendKind backend, const std::filesystem::path& file, const Json& decisions,
                     std::size_t n) {
   Differences found;
-  const auto model = Model::Load(file, {.backend = backend});
+  const auto model = Model::Load(file, {.backend = backend, .precision = Precision::kExact});
   EXPECT_TRUE(model) << ToString(model.error());
   if (!model) return found;
   auto session = *DecisionSession::Make(*model);
@@ -109,7 +109,7 @@ TEST(GoldenDecisionsTest, OptionsOfSeveralTokensAreSummed) {
   const auto options = c["input"]["options_ids"].get<std::vector<Tokens>>();
   const Tokens end = {c["input"]["end_id"].get<TokenId>()};
   for (const BackendKind backend : {BackendKind::kReference, BackendKind::kCpu}) {
-    const auto model = Model::Load(file, {.backend = backend});
+    const auto model = Model::Load(file, {.backend = backend, .precision = Precision::kExact});
     ASSERT_TRUE(model) << ToString(model.error());
     auto session = *DecisionSession::Make(*model);
     const auto sums = ReadLikelihoods(session, context, options, end);

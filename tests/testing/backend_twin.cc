@@ -126,8 +126,8 @@ const std::vector<TensorType>& AllTensorTypes() {
 
 std::unique_ptr<Backend> Reference() { return NewReferenceBackend(1); }
 
-std::unique_ptr<Backend> Cpu(CpuIsa isa, int threads) {
-  auto backend = NewCpuBackend({.threads = threads, .isa = isa});
+std::unique_ptr<Backend> Cpu(CpuIsa isa, int threads, Precision precision) {
+  auto backend = NewCpuBackend({.threads = threads, .isa = isa, .precision = precision});
   ADJUDGE_CHECK(backend.has_value());
   return std::move(*backend);
 }

@@ -9,6 +9,7 @@
 
 #include "engine/backend.h"
 #include "engine/cpu/isa.h"
+#include "engine/precision.h"
 
 namespace adjudge::testing {
 
@@ -42,7 +43,7 @@ struct RandomWeight {
 const std::vector<TensorType>& AllTensorTypes();
 
 std::unique_ptr<Backend> Reference();
-std::unique_ptr<Backend> Cpu(CpuIsa isa, int threads = 2);
+std::unique_ptr<Backend> Cpu(CpuIsa isa, int threads = 2, Precision precision = Precision::kExact);
 
 // How far a float sum of n products may lie from the exact one: each addend is rounded at most once
 // as a product and n times as part of a sum, each time by half a unit of 2^-23. `magnitude` is the

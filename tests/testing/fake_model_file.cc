@@ -121,6 +121,19 @@ void FakeModelFile::StoreAsBFloat16(const std::string& name) {
   }
 }
 
+void FakeModelFile::StoreAsBlocks(TensorType type) {
+  for (TensorInfo& info : infos_) {
+    if (info.shape.size() != 2) continue;
+    const RandomWeight weight(++random_, type, info.shape[0], info.shape[1]);
+    info.type = type;
+    info.bytes = std::ssize(weight.bytes);
+    for (std::int64_t r = 0; r < weight.rows; ++r) {
+      std::ranges::copy(weight.Row(r), tensors_.at(info.name).begin() + r * weight.cols);
+    }
+    blocks_.emplace(info.name, weight);
+  }
+}
+
 bool FakeModelFile::Has(std::string_view name) const {
   return tensors_.find(name) != tensors_.end();
 }
@@ -134,6 +147,7 @@ Result<TensorView> FakeModelFile::Matrix(std::string_view name, std::int64_t row
   if (static_cast<std::int64_t>(found->second.size()) != rows * cols) {
     return Fail(ErrorCode::kMalformed, "another shape", std::string(name));
   }
+  if (const auto blocks = blocks_.find(name); blocks != blocks_.end()) return blocks->second.view();
   if (const auto half = bfloat16_.find(name); half != bfloat16_.end()) {
     return TensorView{TensorType::kBF16, rows, cols,
                       reinterpret_cast<const std::byte*>(half->second.data())};
@@ -155,12 +169,16 @@ Result<std::vector<float>> FakeModelFile::Vector(std::string_view name, std::int
 
 std::shared_ptr<const Model> MakeFakeModel(const ModelConfig& config, const ModelOptions& options,
                                            std::uint64_t seed) {
-  auto backend = CreateBackend(options.backend, options.threads);
+  return MakeFakeModel(FakeModelFile(config, seed), options);
+}
+
+std::shared_ptr<const Model> MakeFakeModel(const FakeModelFile& file, const ModelOptions& options) {
+  auto backend = CreateBackend(options.backend, options.threads, options.precision);
   if (!backend) {
     ADD_FAILURE() << ToString(backend.error());
     return nullptr;
   }
-  auto model = BuildTransformer(FakeModelFile(config, seed), std::move(*backend));
+  auto model = BuildTransformer(file, std::move(*backend));
   if (!model) {
     ADD_FAILURE() << ToString(model.error());
     return nullptr;

@@ -9,6 +9,7 @@
 
 #include "engine/model.h"
 #include "engine/model/model_file.h"
+#include "tests/testing/backend_twin.h"
 
 namespace adjudge::testing {
 
@@ -38,6 +39,8 @@ class FakeModelFile final : public ModelFile {
   void Add(const std::string& name, std::vector<std::int64_t> shape, float spread, float middle);
   // Keeps a matrix as BF16 from now on (its values are rounded).
   void StoreAsBFloat16(const std::string& name);
+  // Replaces every matrix by random blocks of a type. REQUIRES: rows of whole blocks.
+  void StoreAsBlocks(TensorType type);
 
  private:
   void AddLayer(int layer);
@@ -46,6 +49,7 @@ class FakeModelFile final : public ModelFile {
   std::uint64_t random_ = 0;
   std::map<std::string, std::vector<float>, std::less<>> tensors_;
   std::map<std::string, std::vector<std::uint16_t>, std::less<>> bfloat16_;
+  std::map<std::string, RandomWeight, std::less<>> blocks_;
   std::vector<TensorInfo> infos_;
 };
 
@@ -53,5 +57,6 @@ class FakeModelFile final : public ModelFile {
 std::shared_ptr<const Model> MakeFakeModel(const ModelConfig& config,
                                            const ModelOptions& options = {},
                                            std::uint64_t seed = 1);
+std::shared_ptr<const Model> MakeFakeModel(const FakeModelFile& file, const ModelOptions& options);
 
 }  // namespace adjudge::testing
