@@ -66,6 +66,17 @@ TEST(QuantTiles, RowsUnpackToTheDefinitionToTheBit) {
   }
 }
 
+TEST(PrecisionNames, ReadBackAndRefuseOthers) {
+  for (const Precision p : {Precision::kFast, Precision::kDefault, Precision::kExact}) {
+    EXPECT_EQ(ParsePrecision(ToString(p)).value(), p);
+  }
+  for (const char* unknown : {"", "Fast", "float32"}) {
+    const auto precision = ParsePrecision(unknown);
+    ASSERT_FALSE(precision) << unknown;
+    EXPECT_NE(precision.error().message.find("fast, default, exact"), std::string::npos);
+  }
+}
+
 struct Setting {
   CpuIsa isa;
   Precision precision;
