@@ -1,5 +1,6 @@
 // bench: tokens per second of prefill and decode, apart.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <random>
@@ -18,7 +19,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kMaxRepeats = 10'000;
-constexpr int kChunk = 512;  // most prompt tokens in one pass, as generate has it
 
 struct Arguments {
   ModelArguments model;
@@ -43,52 +43,46 @@ double Median(const std::vector<double>& sorted) {
 
 class Bench {
  public:
-  Bench(const LoadedModel& loaded, KvCache& cache, std::uint64_t seed)
-      : loaded_(loaded), cache_(cache), random_(seed) {
-    const Vocabulary& vocabulary = loaded.tokenizer->vocabulary();
-    for (TokenId id = 0; id < vocabulary.size(); ++id) {
-      if (vocabulary.is_producible(id) && !vocabulary.is_special(id)) ordinary_.push_back(id);
-    }
-  }
+  Bench(const Model& model, KvCache& cache, std::uint64_t seed, const std::atomic<bool>* cancel)
+      : model_(model), cache_(cache), random_(seed), cancel_(cancel) {}
 
   // Seconds to compute a fresh prompt of n random tokens.
   Result<double> Prefill(int n) {
     Sequence sequence = cache_.NewSequence();
-    return Feed(sequence, n, kChunk);
+    return Feed(sequence, n, n);
   }
 
   // Seconds to compute n tokens one by one after `depth` others.
   Result<double> Decode(int n, int depth) {
     Sequence sequence = cache_.NewSequence();
-    ADJUDGE_RETURN_IF_ERROR(Feed(sequence, depth, kChunk));
+    ADJUDGE_RETURN_IF_ERROR(Feed(sequence, depth, depth));
     return Feed(sequence, n, 1);
   }
-
-  bool has_tokens() const { return !ordinary_.empty(); }
 
  private:
   Result<double> Feed(Sequence& sequence, int n, int chunk) {
     std::vector<TokenId> ids(static_cast<std::size_t>(n));
-    std::uniform_int_distribution<std::size_t> pick(0, ordinary_.size() - 1);
-    for (TokenId& id : ids) id = ordinary_[pick(random_)];
+    std::uniform_int_distribution<TokenId> pick(0, model_.config().vocab_size - 1);
+    for (TokenId& id : ids) id = pick(random_);
     const auto start = Clock::now();
     for (int at = 0; at < n; at += chunk) {
       const int count = std::min(chunk, n - at);
       const bool wanted = chunk == 1 || at + count == n;
       Batch batch;
+      batch.CancelWith(cancel_);
       ADJUDGE_RETURN_IF_ERROR(batch.Add(
           sequence,
           std::span(ids).subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(count)),
           wanted ? Wants::LastLogits(count) : Wants::None()));
-      ADJUDGE_RETURN_IF_ERROR(loaded_.model->Forward(batch));
+      ADJUDGE_RETURN_IF_ERROR(model_.Forward(batch));
     }
     return std::chrono::duration<double>(Clock::now() - start).count();
   }
 
-  const LoadedModel& loaded_;
+  const Model& model_;
   KvCache& cache_;
   std::mt19937_64 random_;
-  std::vector<TokenId> ordinary_;
+  const std::atomic<bool>* cancel_;
 };
 
 Json ToJson(const Measured& row) {
@@ -107,6 +101,17 @@ std::string ToLine(const Measured& row) {
                 row.tokens_per_second.front(), Median(row.tokens_per_second),
                 row.tokens_per_second.back());
   return line;
+}
+
+// "5 repeats", or after a cancellation "2 to 3 repeats" or "no repeats".
+std::string RepeatWords(const std::vector<Measured>& rows) {
+  if (rows.empty()) return "no repeats";
+  const auto [least, most] = std::ranges::minmax(
+      rows, {}, [](const Measured& row) { return row.tokens_per_second.size(); });
+  const std::size_t low = least.tokens_per_second.size();
+  const std::size_t high = most.tokens_per_second.size();
+  return (low == high ? "" : std::to_string(low) + " to ") + std::to_string(high) +
+         (high == 1 ? " repeat" : " repeats");
 }
 
 Status CheckFits(const Arguments& arguments, const Model& model) {
@@ -129,14 +134,19 @@ Outcome<std::vector<Measured>> MeasureAll(const Arguments& arguments, Bench& ben
                                  : bench.Decode(row.tokens, arguments.depth);
   };
   Progress progress("bench", static_cast<std::int64_t>(rows.size()) * arguments.repeats,
-                    arguments.model.quiet);
-  CLI_RETURN_IF_ERROR(measure(rows.back()));  // warms caches and threads; not counted
+                    arguments.model.quiet, std::chrono::seconds(2));
+  // Warms caches and threads; not counted.
+  if (const auto warm = measure(rows.back()); !warm && !interrupt.raised()) {
+    return tl::unexpected<Failure>(warm.error());
+  }
   std::int64_t done = 0;
   for (int repeat = 0; repeat < arguments.repeats && !interrupt.raised(); ++repeat) {
     for (Measured& row : rows) {
       if (interrupt.raised()) break;
-      CLI_ASSIGN_OR_RETURN(const double seconds, measure(row));
-      row.tokens_per_second.push_back(row.tokens / std::max(seconds, 1e-9));
+      const Result<double> seconds = measure(row);
+      if (!seconds && seconds.error().code == ErrorCode::kCancelled) break;
+      CLI_RETURN_IF_ERROR(seconds);
+      row.tokens_per_second.push_back(row.tokens / std::max(*seconds, 1e-9));
       progress.Update(++done);
     }
   }
@@ -149,19 +159,19 @@ Outcome<int> Run(const Arguments& arguments) {
   if (arguments.prompts.empty() && arguments.decode == 0) {
     return UsageFailure("nothing to measure: give --prompt-tokens or --decode-tokens");
   }
-  CLI_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel(arguments.model));
+  CLI_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModelAlone(arguments.model));
   CLI_RETURN_IF_ERROR(OrExit(CheckFits(arguments, *loaded.model).map([] { return true; }), kUsage));
   CLI_ASSIGN_OR_RETURN(const std::shared_ptr<KvCache> cache, loaded.model->NewCache());
-  Bench bench(loaded, *cache, arguments.seed);
-  if (!bench.has_tokens()) return UsageFailure("the vocabulary has no ordinary token");
   const Interrupt interrupt;
+  Bench bench(*loaded.model, *cache, arguments.seed, interrupt.flag());
   CLI_ASSIGN_OR_RETURN(const std::vector<Measured> rows, MeasureAll(arguments, bench, interrupt));
 
   Output output;
   if (arguments.json) {
     Json json = {{"model", loaded.name()},
                  {"backend", loaded.model->backend_name()},
-                 {"threads_asked", arguments.model.threads},
+                 {"threads", loaded.model->n_threads()},
+                 {"cancelled", interrupt.raised()},
                  {"precision", ToString(loaded.precision)},
                  {"weight_bytes", loaded.model->weight_bytes()},
                  {"load_ms", loaded.load_ms},
@@ -179,8 +189,10 @@ Outcome<int> Run(const Arguments& arguments) {
     for (const Measured& row : rows) output.Write(ToLine(row));
     output.Write(
         "prefill: n random tokens into an empty sequence; decode: n tokens one by one after " +
-        std::to_string(arguments.depth) + "; " + std::to_string(arguments.repeats) + " repeats\n");
+        std::to_string(arguments.depth) + "; " + RepeatWords(rows) + "\n");
   }
+  output.Flush();
+  if (interrupt.raised()) Say("adjudge bench: cancelled");
   return output.Finish(interrupt.raised() ? kFailed : kOk);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "cli/chat_window.h"
 #include "cli/interrupt.h"
@@ -10,9 +11,11 @@
 #include "cli/line_input.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
+#include "cli/printable.h"
 #include "cli/sampling_options.h"
 #include "cli/verb.h"
 #include "cli/words.h"
+#include "engine/base/utf8.h"
 #include "engine/generate.h"
 #include "engine/prompt.h"
 
@@ -28,6 +31,13 @@ struct Arguments {
   bool lossy = false;
   bool json = false;
 };
+
+// "/help" is a command, "/usr/bin" and "/ what" are not.
+bool LooksLikeACommand(const std::string& line) {
+  const std::string word = line.substr(0, line.find(' '));
+  return word.size() > 1 && word[0] == '/' &&
+         std::all_of(word.begin() + 1, word.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+}
 
 // One conversation: what was said, and the sequence that has computed it.
 class Chat {
@@ -56,6 +66,7 @@ class Chat {
   ChatWindow window_;
   Sequence sequence_;
   std::vector<ChatMessage> history_;
+  bool load_told_ = false;
   Interrupt interrupt_;
   Output output_;
 };
@@ -72,6 +83,8 @@ void Chat::Tell(const ChatTurn& turn, const GenerateResult& result) {
     output_.Write(Dump({{"text", result.text},
                         {"token_ids", result.token_ids},
                         {"finish_reason", ToString(result.finish_reason)},
+                        {"model", loaded_.name()},
+                        {"seed", options_.sampler.seed},
                         {"dropped_messages", turn.dropped},
                         {"budget", BudgetJson(turn.budget)},
                         {"usage", ToJson(result.usage)},
@@ -116,8 +129,10 @@ Outcome<bool> Chat::Answer(const std::string& question) {
       return output_.WriteText(text) && output_.Flush();
     };
   }
-  CLI_ASSIGN_OR_RETURN(const GenerateResult result,
+  CLI_ASSIGN_OR_RETURN(GenerateResult result,
                        Generate(*loaded_.model, *loaded_.tokenizer, sequence_, turn->ids, options));
+  // The load is the first turn's.
+  if (!std::exchange(load_told_, true)) result.timings.load_ms = loaded_.load_ms;
   Tell(*turn, result);
   history_.push_back({"user", question});
   history_.push_back({"assistant", result.text});
@@ -137,11 +152,22 @@ int Chat::Talk() {
   while (true) {
     interrupt_.Clear();
     if (prompts) fputs("> ", stderr);
-    const std::optional<std::string> line = input.Next();
+    std::optional<std::string> line = input.Next();
+    if (!line && interrupt_.raised()) {
+      Say("adjudge chat: cancelled");
+      code = kFailed;
+    }
     if (!line || *line == "/quit") break;
+    if (arguments_.lossy) line = RepairUtf8(*line);
     if (line->empty()) continue;
     if (*line == "/reset") {
       Reset();
+      continue;
+    }
+    if (LooksLikeACommand(*line)) {
+      Say("adjudge chat: no command " + Printable(line->substr(0, line->find(' '))) +
+          "; there are /reset and /quit (a blank in front sends the line as a message)");
+      code = kFailed;
       continue;
     }
     const Outcome<bool> answered = Answer(*line);
@@ -200,8 +226,10 @@ void AddChat(CLI::App& app, Program& program) {
                  "U+FFFD for bytes that are not UTF-8, instead of an error");
   verb->add_flag("--json", arguments->json, "one JSON object a turn");
   verb->footer(
-      "/reset begins a new chat, /quit ends. Ctrl-C stops the answer being written (what there is "
-      "stays\nin the history), and ends the program at the prompt. After each turn standard error "
+      "/reset begins a new chat, /quit ends; other /words are refused. Ctrl-C stops the answer "
+      "being written (what there is "
+      "stays\nin the history), and ends the program at the prompt (exit code 1). After each turn "
+      "standard error "
       "tells the tokens\nreused and computed and what the window holds. A turn fits when the "
       "prompt leaves room for\n--max-tokens, or for a quarter of the window where that is less. "
       "Exit code 1 if any turn was\nrefused.\n\n"

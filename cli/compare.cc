@@ -28,6 +28,10 @@ struct Arguments {
 Outcome<std::vector<ExamItem>> ReadItems(const std::string& path) {
   if (path.empty()) return SampleQuestions();
   CLI_ASSIGN_OR_RETURN(const std::string text, ReadFileOrInput(path));
+  if (const std::string fault = Utf8Fault(text); !fault.empty()) {
+    return tl::unexpected<Failure>(
+        Failure(kFailed, (path == "-" ? "standard input" : path) + ": " + fault));
+  }
   const std::filesystem::path file(path);
   const bool csv = file.extension() == ".csv";
   CLI_ASSIGN_OR_RETURN(
@@ -53,7 +57,8 @@ Outcome<int> Run(const Arguments& arguments) {
   options.cancel = interrupt.flag();
   Result<CompareResult> result;
   {
-    Progress progress("compare", static_cast<std::int64_t>(items.size()), arguments.model.quiet);
+    Progress progress("compare", static_cast<std::int64_t>(items.size()), arguments.model.quiet,
+                      std::chrono::seconds(0));
     options.on_progress = [&progress](std::size_t done, std::size_t) {
       progress.Update(static_cast<std::int64_t>(done));
     };
@@ -67,7 +72,11 @@ Outcome<int> Run(const Arguments& arguments) {
     Say("adjudge compare: cancelled after " + std::to_string(compared.rows.size()) + " of " +
         std::to_string(items.size()) + " questions");
   }
-  return output.Finish(compared.cancelled ? kFailed : kOk);
+  if (compared.refused > 0) {
+    Say("adjudge compare: " + std::to_string(compared.refused) + " of " +
+        std::to_string(compared.rows.size()) + " questions were refused");
+  }
+  return output.Finish(compared.cancelled || compared.refused > 0 ? kFailed : kOk);
 }
 
 }  // namespace
@@ -102,7 +111,9 @@ void AddCompare(CLI::App& app, Program& program) {
   verb->add_flag("--json", arguments->json, "one JSON object");
   verb->footer(
       "Both arms read the same prompt. Each item shows right or wrong where the file has a key, "
-      "invalid\nwhere the decoded text names no option, and the steps really taken.\n\n"
+      "invalid\nwhere the decoded text names no option, and the steps really taken. Exit code 1 if "
+      "any "
+      "question\nwas refused.\n\n"
       "Examples:\n"
       "  adjudge compare --steps 30\n"
       "  adjudge compare --questions ARC-Challenge-Dev.jsonl --limit 50 --json");

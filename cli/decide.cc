@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "cli/interrupt.h"
 #include "cli/json_output.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
@@ -23,6 +24,8 @@ struct Arguments {
   ModelArguments model;
   CLI::Option* request_given = nullptr;
   CLI::Option* ask_given = nullptr;
+  CLI::Option* end_given = nullptr;
+  CLI::Option* labels_given = nullptr;
   std::string request;  // a path
   std::string state;
   std::string ask;
@@ -34,6 +37,7 @@ struct Arguments {
   std::string prompt_style = "auto";
   std::string labels = "auto";
   bool strict = false;
+  bool lossy = false;
   bool json = false;
 };
 
@@ -76,8 +80,8 @@ Outcome<Asked> QuickForm(const Arguments& arguments) {
   }
   Asked asked;
   asked.quick = true;
-  CLI_ASSIGN_OR_RETURN(asked.state.text, ReadText(arguments.state));
-  CLI_ASSIGN_OR_RETURN(const std::string ask, ReadText(arguments.ask));
+  CLI_ASSIGN_OR_RETURN(asked.state.text, ReadText(arguments.state, LossyBytes(arguments.lossy)));
+  CLI_ASSIGN_OR_RETURN(const std::string ask, ReadText(arguments.ask, LossyBytes(arguments.lossy)));
   if (ask.empty()) return UsageFailure("--ask: expected a question, found none");
   asked.questions.push_back(arguments.noul ? Question::Noul(kQuickId, ask)
                             : arguments.levels.empty()
@@ -99,11 +103,24 @@ Outcome<Asked> ReadQuestions(const Arguments& arguments) {
       arguments.noul) {
     return UsageFailure("--state, --choice, --level and --noul go with --ask, not with a file");
   }
-  CLI_ASSIGN_OR_RETURN(const std::string body, ReadFileOrInput(arguments.request));
+  CLI_ASSIGN_OR_RETURN(const std::string body,
+                       ReadJsonFile(arguments.request, LossyBytes(arguments.lossy)));
   const std::string name = arguments.request == "-" ? "standard input" : arguments.request;
   CLI_ASSIGN_OR_RETURN(SystemOneRequest request,
                        OrExit(ParseSystemOneRequest(body), kFailed, name));
   return Asked{.state = std::move(request.state), .questions = std::move(request.questions)};
+}
+
+// Options that would have no effect.
+Outcome<bool> CheckTogether(const Arguments& arguments) {
+  if (arguments.head == "label" && arguments.end_given->count() > 0) {
+    return UsageFailure("--end goes with the likelihood head, and --head is label");
+  }
+  if (arguments.head == "likelihood" && arguments.labels_given->count() > 0) {
+    return UsageFailure("--labels goes with the label head, and --head is likelihood");
+  }
+  if (arguments.strict && !arguments.json) return UsageFailure("--strict goes with --json");
+  return true;
 }
 
 Outcome<HeadOptions> ToHeadOptions(const Arguments& arguments) {
@@ -161,13 +178,19 @@ std::string Table(const Question& question, const Answer& answer) {
 }
 
 Outcome<int> Run(const Arguments& arguments) {
+  CLI_RETURN_IF_ERROR(CheckTogether(arguments));
   CLI_ASSIGN_OR_RETURN(const Asked asked, ReadQuestions(arguments));
   CLI_ASSIGN_OR_RETURN(const HeadOptions options, ToHeadOptions(arguments));
   CLI_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel(arguments.model));
   CLI_ASSIGN_OR_RETURN(const std::unique_ptr<DecisionHead> head,
                        OrExit(MakeDecisionHead(arguments.head, loaded.tokenizer, options), kUsage));
   CLI_ASSIGN_OR_RETURN(DecisionSession session, DecisionSession::Make(loaded.model));
+  const Interrupt interrupt;
+  session.CancelWith(interrupt.flag());
   Result<Decisions> decided = head->Decide(session, asked.state, asked.questions);
+  if (!decided && decided.error().code == ErrorCode::kCancelled) {
+    return tl::unexpected<Failure>(Failure(kFailed, "cancelled"));
+  }
   if (!decided) {
     return tl::unexpected<Failure>(asked.quick ? QuickFailure(arguments, decided.error())
                                                : Failure(decided.error()));
@@ -219,21 +242,26 @@ void AddDecide(CLI::App& app, Program& program) {
       ->check(CLI::IsMember({"auto", "label", "likelihood"}))
       ->type_name("NAME")
       ->capture_default_str();
-  verb->add_option("--end", arguments->end,
-                   "likelihood: the end after an option counts (stop) or not (none); auto: only "
-                   "where one option begins another")
-      ->check(CLI::IsMember({"auto", "none", "stop"}))
-      ->type_name("RULE")
-      ->capture_default_str();
-  verb->add_option("--labels", arguments->labels, "what options are called in the prompt")
-      ->check(CLI::IsMember({"auto", "letters", "numbers", "words"}))
-      ->type_name("NAME")
-      ->capture_default_str();
+  arguments->end_given =
+      verb->add_option(
+              "--end", arguments->end,
+              "likelihood: the end after an option counts (stop) or not (none); auto: only "
+              "where one option begins another")
+          ->check(CLI::IsMember({"auto", "none", "stop"}))
+          ->type_name("RULE")
+          ->capture_default_str();
+  arguments->labels_given =
+      verb->add_option("--labels", arguments->labels, "what options are called in the prompt")
+          ->check(CLI::IsMember({"auto", "letters", "numbers", "words"}))
+          ->type_name("NAME")
+          ->capture_default_str();
   verb->add_option("--prompt-style", arguments->prompt_style,
                    "chat (the model's template), plain, or auto")
       ->check(CLI::IsMember({"auto", "chat", "plain"}))
       ->type_name("NAME")
       ->capture_default_str();
+  verb->add_flag("--lossy", arguments->lossy,
+                 "U+FFFD for bytes that are not UTF-8, instead of an error");
   verb->add_flag("--json", arguments->json, "the System One answer body");
   verb->add_flag("--strict", arguments->strict, "with --json: no x_ keys");
   verb->footer(

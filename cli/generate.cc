@@ -26,7 +26,7 @@ Outcome<int> Run(const Arguments& arguments) {
   output.Write(arguments.json ? Dump(generation->ToJson(result)) : "\n");
   output.Flush();
   if (!arguments.json) generation->Tell(result);
-  return output.Finish(Generation::ExitCodeOf(result));
+  return output.Finish(generation->ExitCodeOf(result));
 }
 
 }  // namespace

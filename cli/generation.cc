@@ -69,7 +69,13 @@ Json Generation::ToJson(const GenerateResult& result) const {
   return json;
 }
 
-int Generation::ExitCodeOf(const GenerateResult& result) {
+int Generation::ExitCodeOf(const GenerateResult& result) const {
+  const bool by_model = result.finish_reason == FinishReason::kStop && result.stop_string.empty();
+  const bool whole = by_model || result.finish_reason == FinishReason::kConstraint;
+  if (matcher_ != nullptr && !whole && !matcher_->CanStop()) {
+    Say("adjudge: " + FinishWords(result) + " before the text was one of the choices");
+    return kFailed;
+  }
   return result.finish_reason == FinishReason::kCancelled ? kFailed : kOk;
 }
 

@@ -40,7 +40,8 @@ class Generation {
   void Tell(const GenerateResult& result) const;
   // {"text", "token_ids", "finish_reason", "model", "seed", "usage", "timings_ms"}
   Json ToJson(const GenerateResult& result) const;
-  static int ExitCodeOf(const GenerateResult& result);
+  // kFailed, told on standard error, where the text was cut short of what was asked.
+  int ExitCodeOf(const GenerateResult& result) const;
 
  private:
   Generation() = default;

@@ -279,6 +279,23 @@ std::string Report(const Found& found, const Arguments& arguments) {
   return text;
 }
 
+Json TokenizerFileJson(const fs::path& path, const Tokenizer& tokenizer, const Error& error) {
+  Json json = {{"file", path.string()},
+               {"format", "tokenizer"},
+               {"supported", false},
+               {"config", ErrorJson(error)},
+               {"tokenizer", TokenizerJson(tokenizer)},
+               {"template", nullptr}};
+  if (tokenizer.chat_template()) json["template"] = *tokenizer.chat_template();
+  return json;
+}
+
+std::string TokenizerFileReport(const fs::path& path, const Tokenizer& tokenizer,
+                                const Error& error) {
+  return Line("file", path.string()) + Line("format", "tokenizer alone") +
+         Line("as a model", "refused: " + ToString(error)) + TokenizerLines(tokenizer);
+}
+
 Outcome<int> Run(Arguments arguments) {
   if (!arguments.file.empty()) {
     if (!arguments.model.model.empty()) {
@@ -300,6 +317,15 @@ Outcome<int> Run(Arguments arguments) {
   }
   Result<InspectedModel> inspected = InspectModel(path);
   if (!inspected && inspected.error().place == path.string()) inspected.error().place.clear();
+  if (!inspected) {
+    // A tokenizer's file alone is no model, but can be described.
+    const auto tokenizer = Tokenizer::Load(path);
+    if (tokenizer) {
+      output.Write(arguments.json ? Dump(TokenizerFileJson(path, **tokenizer, inspected.error()))
+                                  : TokenizerFileReport(path, **tokenizer, inspected.error()));
+      return output.Finish();
+    }
+  }
   CLI_ASSIGN_OR_RETURN(InspectedModel model, OrExit(std::move(inspected), kModel, shown));
   const std::string tokenizer_file = arguments.model.tokenizer;
   const Found found = {path, std::move(model),

@@ -1,6 +1,10 @@
 #include "cli/interrupt.h"
 
+#include <unistd.h>
+
 #include <csignal>
+
+#include "cli/outcome.h"
 
 namespace adjudge::cli {
 namespace {
@@ -10,6 +14,13 @@ std::atomic<bool> g_raised{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 extern "C" void OnInterrupt(int /*signal*/) { g_raised.store(true); }
+
+extern "C" void OnInterruptEnd(int /*signal*/) {
+  constexpr char kWords[] = "adjudge: cancelled\n";
+  // Nothing else may be called here; a word that cannot be written is lost.
+  if (write(STDERR_FILENO, kWords, sizeof kWords - 1) < 0) _exit(kFailed);
+  _exit(kFailed);
+}
 
 void Install() {
   struct sigaction action = {};
@@ -27,7 +38,13 @@ Interrupt::Interrupt() {
   Install();
 }
 
-Interrupt::~Interrupt() { std::signal(SIGINT, SIG_DFL); }
+Interrupt::~Interrupt() { EndAtOnce(); }
+
+void Interrupt::EndAtOnce() {
+  struct sigaction action = {};
+  action.sa_handler = OnInterruptEnd;
+  sigaction(SIGINT, &action, nullptr);
+}
 
 const std::atomic<bool>* Interrupt::flag() const { return &g_raised; }
 

@@ -14,6 +14,10 @@ class Interrupt {
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
+  // From now on SIGINT ends the program at once with kFailed and a word on standard error: what
+  // main sets for work that has no part worth keeping. An Interrupt goes before it while it lives.
+  static void EndAtOnce();
+
   const std::atomic<bool>* flag() const;
   bool raised() const;
   void Clear();  // ready for the next piece of work

@@ -1,15 +1,18 @@
 // The `adjudge` program: reads the command line and runs one verb.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/printable.h"
 #include "cli/suggest.h"
 #include "cli/verb.h"
+#include "engine/base/utf8.h"
 
 namespace adjudge::cli {
 namespace {
@@ -28,21 +31,35 @@ constexpr const char* kFooter =
 
 // What ends with "adjudge: " and these words.
 int Refuse(const std::string& verb, const std::string& words, int code) {
-  Say("adjudge" + (verb.empty() ? "" : " " + verb) + ": " + words);
+  Say("adjudge" + (verb.empty() ? "" : " " + verb) + ": " + Printable(words, KeepLines::kYes));
   return code;
 }
 
-// Arguments are text, so they must be UTF-8: where they are not, says which and where. A path may
-// be any bytes (the value of --model), and --lossy takes anything.
-std::string FaultInArguments(const std::vector<std::string>& arguments) {
-  for (const std::string& argument : arguments) {
-    if (argument == "--lossy") return {};
+// The value of an option that names a file, which may be any bytes.
+bool IsPath(const std::vector<std::string>& arguments, std::size_t i) {
+  constexpr std::string_view kPaths[] = {"--model", "--tokenizer", "--messages", "--questions"};
+  const std::string_view before = i == 0 ? std::string_view() : arguments[i - 1];
+  if (before == "-m") return true;
+  return std::any_of(std::begin(kPaths), std::end(kPaths), [&](std::string_view name) {
+    return before == name || arguments[i].starts_with(std::string(name) + "=");
+  });
+}
+
+// Arguments are text, so they must be UTF-8: where they are not, says which and where, or under
+// --lossy repairs them.
+std::string FaultInArguments(std::vector<std::string>& arguments) {
+  const bool lossy = std::find(arguments.begin(), arguments.end(), "--lossy") != arguments.end();
+  if (lossy) {
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (!IsPath(arguments, i)) arguments[i] = RepairUtf8(arguments[i]);
+    }
+    return {};
   }
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::size_t bad = FirstInvalidUtf8(arguments[i]);
     if (bad == std::string::npos) continue;
+    if (IsPath(arguments, i)) continue;
     const std::string_view before = i == 0 ? std::string_view() : arguments[i - 1];
-    if (before == "--model" || before == "-m" || arguments[i].starts_with("--model=")) continue;
     return "argument " + std::to_string(i + 1) + ": not UTF-8 at byte " + std::to_string(bad) +
            (before.starts_with("--") ? " (after " + Printable(before) + ")" : "");
   }
@@ -85,7 +102,7 @@ int ExplainParseError(const CLI::App& app, const std::vector<std::string>& argum
                 kUsage);
 }
 
-int Run(const std::vector<std::string>& arguments) {
+int Run(std::vector<std::string> arguments) {
   CLI::App app(kAbout, "adjudge");
   Program program;
   app.require_subcommand(1);
@@ -132,6 +149,7 @@ int Run(const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
   // Whoever started us may have ignored it; a reader that goes away ends the program.
   std::signal(SIGPIPE, SIG_DFL);
+  adjudge::cli::Interrupt::EndAtOnce();
   try {
     return adjudge::cli::Run(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::bad_alloc&) {

@@ -6,6 +6,7 @@
 
 #include "cli/output.h"
 #include "cli/printable.h"
+#include "engine/inspect.h"
 
 namespace adjudge::cli {
 namespace fs = std::filesystem;
@@ -34,6 +35,11 @@ Outcome<T> OrRefuse(Result<T> result, const fs::path& path) {
 
 Outcome<std::shared_ptr<const Tokenizer>> LoadTokenizerAt(const fs::path& path) {
   return OrRefuse(Tokenizer::Load(path), path);
+}
+
+bool IsLlama2c(const fs::path& path) {
+  const auto inspected = InspectModel(path);
+  return inspected && inspected->format == "llama2.c";
 }
 
 }  // namespace
@@ -94,10 +100,34 @@ Outcome<fs::path> FindModel(const ModelArguments& arguments) {
 Outcome<std::shared_ptr<const Tokenizer>> LoadTokenizer(const ModelArguments& arguments) {
   if (!arguments.tokenizer.empty()) return LoadTokenizerAt(arguments.tokenizer);
   CLI_ASSIGN_OR_RETURN(const fs::path path, FindModel(arguments));
-  return LoadTokenizerAt(path);
+  auto tokenizer = LoadTokenizerAt(path);
+  if (!tokenizer && IsLlama2c(path)) {
+    return UsageFailure(Shown(path) +
+                        ": a llama2.c file has no tokenizer of its own; give --tokenizer FILE");
+  }
+  return tokenizer;
 }
 
-Outcome<LoadedModel> LoadModel(const ModelArguments& arguments) {
+namespace {
+
+// A tokenizer from another file must have the ids of the model's own, where it has one. Without one
+// the model may have more rows than there are ids, which are padding.
+Outcome<bool> CheckGivenTokenizer(const ModelArguments& arguments, const LoadedModel& loaded) {
+  if (arguments.tokenizer.empty()) return true;
+  const int given = loaded.tokenizer->vocabulary().size();
+  const auto refuse = [&](const std::string& owner, int n) {
+    return UsageFailure("--tokenizer " + Printable(arguments.tokenizer) + " has " +
+                        std::to_string(given) + " ids, " + owner + " " + std::to_string(n));
+  };
+  if (const auto own = Tokenizer::Load(loaded.path); own && (*own)->vocabulary().size() != given) {
+    return refuse("the model's own vocabulary", (*own)->vocabulary().size());
+  }
+  const int rows = loaded.model->config().vocab_size;
+  if (given > rows) return refuse("the model's output only", rows);
+  return true;
+}
+
+Outcome<LoadedModel> Load(const ModelArguments& arguments, bool with_tokenizer) {
   LoadedModel loaded;
   CLI_ASSIGN_OR_RETURN(loaded.path, FindModel(arguments));
   ModelOptions options;
@@ -109,7 +139,8 @@ Outcome<LoadedModel> LoadModel(const ModelArguments& arguments) {
   const bool show = !arguments.quiet && StderrIsTerminal();
   if (show) fprintf(stderr, "loading %s ...", Printable(loaded.path.string()).c_str());
   const auto start = std::chrono::steady_clock::now();
-  auto tokenizer = LoadTokenizer(arguments);
+  Outcome<std::shared_ptr<const Tokenizer>> tokenizer = nullptr;
+  if (with_tokenizer) tokenizer = LoadTokenizer(arguments);
   Outcome<std::shared_ptr<const Model>> model =
       tokenizer ? OrRefuse(Model::Load(loaded.path, options), loaded.path)
                 : tl::unexpected<Failure>(tokenizer.error());
@@ -118,13 +149,18 @@ Outcome<LoadedModel> LoadModel(const ModelArguments& arguments) {
   if (show) fputs("\r\033[K", stderr);
   CLI_ASSIGN_OR_RETURN(loaded.tokenizer, std::move(tokenizer));
   CLI_ASSIGN_OR_RETURN(loaded.model, std::move(model));
-  const int n_tokens = loaded.tokenizer->vocabulary().size();
-  if (!arguments.tokenizer.empty() && n_tokens > loaded.model->config().vocab_size) {
-    return ModelFailure(Shown(loaded.path) + ": the tokenizer given has " +
-                        std::to_string(n_tokens) + " tokens, the model's output only " +
-                        std::to_string(loaded.model->config().vocab_size));
-  }
+  if (with_tokenizer) CLI_RETURN_IF_ERROR(CheckGivenTokenizer(arguments, loaded));
   return loaded;
+}
+
+}  // namespace
+
+Outcome<LoadedModel> LoadModel(const ModelArguments& arguments) {
+  return Load(arguments, /*with_tokenizer=*/true);
+}
+
+Outcome<LoadedModel> LoadModelAlone(const ModelArguments& arguments) {
+  return Load(arguments, /*with_tokenizer=*/false);
 }
 
 }  // namespace adjudge::cli

@@ -44,5 +44,7 @@ struct LoadedModel {
 };
 
 Outcome<LoadedModel> LoadModel(const ModelArguments& arguments);
+// Without its tokenizer, which stays null and need not exist.
+Outcome<LoadedModel> LoadModelAlone(const ModelArguments& arguments);
 
 }  // namespace adjudge::cli

@@ -10,15 +10,16 @@ namespace adjudge::cli {
 namespace {
 
 constexpr auto kBarEvery = std::chrono::milliseconds(100);
-constexpr auto kLineEvery = std::chrono::seconds(10);
 constexpr int kBarWidth = 30;
 
 }  // namespace
 
-Progress::Progress(std::string what, std::int64_t total, bool quiet)
+Progress::Progress(std::string what, std::int64_t total, bool quiet,
+                   std::chrono::seconds line_every)
     : what_(std::move(what)),
       total_(std::max<std::int64_t>(total, 1)),
       quiet_(quiet),
+      line_every_(line_every),
       terminal_(StderrIsTerminal()),
       start_(Clock::now()),
       last_(start_) {}
@@ -30,7 +31,7 @@ Progress::~Progress() {
 void Progress::Update(std::int64_t done) {
   if (quiet_) return;
   const Clock::time_point now = Clock::now();
-  if (now - last_ < (terminal_ ? Clock::duration(kBarEvery) : Clock::duration(kLineEvery))) return;
+  if (now - last_ < (terminal_ ? Clock::duration(kBarEvery) : Clock::duration(line_every_))) return;
   last_ = now;
   const double seconds = std::chrono::duration<double>(now - start_).count();
   const auto count = static_cast<long long>(done);

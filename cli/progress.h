@@ -10,7 +10,9 @@ namespace adjudge::cli {
 class Progress {
  public:
   // `quiet` shows nothing. `total` in whatever unit the work has.
-  Progress(std::string what, std::int64_t total, bool quiet);
+  // Elsewhere than on a terminal there is at most one line in `line_every`.
+  Progress(std::string what, std::int64_t total, bool quiet,
+           std::chrono::seconds line_every = std::chrono::seconds(10));
   // Wipes the bar.
   ~Progress();
   Progress(const Progress&) = delete;
@@ -23,6 +25,7 @@ class Progress {
   std::string what_;
   std::int64_t total_;
   bool quiet_;
+  std::chrono::seconds line_every_;
   bool terminal_;
   bool drawn_ = false;
   Clock::time_point start_;

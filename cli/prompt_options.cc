@@ -45,8 +45,8 @@ std::string FaultIn(const json& messages) {
 
 // A JSON array of messages, or an object whose "messages" are that and whose other keys (tools,
 // ...) are variables of the template.
-Outcome<ChatRequest> ReadMessages(const std::string& path) {
-  CLI_ASSIGN_OR_RETURN(const std::string bytes, ReadFileOrInput(path));
+Outcome<ChatRequest> ReadMessages(const std::string& path, BadBytes bad_bytes) {
+  CLI_ASSIGN_OR_RETURN(const std::string bytes, ReadJsonFile(path, bad_bytes));
   bool too_deep = false;
   const auto watch_depth = [&too_deep](int depth, json::parse_event_t, const json&) {
     too_deep = too_deep || depth > kMaxDepth;
@@ -111,22 +111,23 @@ Outcome<PromptText> ReadPrompt(const PromptArguments& arguments) {
   PromptText prompt;
   prompt.encode.parse_special = arguments.special;
   prompt.encode.lossy = arguments.lossy;
+  const BadBytes bad_bytes = LossyBytes(arguments.lossy);
   prompt.is_chat = arguments.prompt_given->count() == 0;
   if (!prompt.is_chat) {
     prompt.from_command_line = arguments.prompt != "-";
-    CLI_ASSIGN_OR_RETURN(prompt.text, ReadText(arguments.prompt));
+    CLI_ASSIGN_OR_RETURN(prompt.text, ReadText(arguments.prompt, bad_bytes));
     return prompt;
   }
   if (arguments.messages_given->count() > 0) {
     prompt.from_command_line = false;
-    CLI_ASSIGN_OR_RETURN(prompt.request, ReadMessages(arguments.messages));
+    CLI_ASSIGN_OR_RETURN(prompt.request, ReadMessages(arguments.messages, bad_bytes));
   } else {
     prompt.from_command_line = arguments.chat != "-" && arguments.system != "-";
     if (arguments.system_given->count() > 0) {
-      CLI_ASSIGN_OR_RETURN(std::string system, ReadText(arguments.system));
+      CLI_ASSIGN_OR_RETURN(std::string system, ReadText(arguments.system, bad_bytes));
       prompt.request.messages.push_back({"system", std::move(system)});
     }
-    CLI_ASSIGN_OR_RETURN(std::string user, ReadText(arguments.chat));
+    CLI_ASSIGN_OR_RETURN(std::string user, ReadText(arguments.chat, bad_bytes));
     prompt.request.messages.push_back({"user", std::move(user)});
   }
   prompt.request.now_unix_seconds = std::time(nullptr);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "cli/interrupt.h"
 #include "cli/json_output.h"
@@ -35,9 +36,31 @@ Result<std::string> TextAt(const Json& object, const char* key) {
   return found->get<std::string>();
 }
 
-Result<ScoreRequest> ParseLine(std::string_view line) {
-  const Json object = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+Result<ScoreRequest> ParseLine(std::string_view line, bool lossy) {
+  std::string repaired;
+  if (lossy) {
+    repaired = RepairJson(line);
+    line = repaired;
+  } else if (const std::string fault = Utf8Fault(line); !fault.empty()) {
+    return Fail(ErrorCode::kMalformed, fault);
+  }
+  if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
+    return Fail(ErrorCode::kMalformed, "a blank line");
+  }
+  std::set<std::string> keys;
+  std::string twice;
+  const auto watch_keys = [&](int depth, Json::parse_event_t event, const Json& parsed) {
+    if (depth == 1 && event == Json::parse_event_t::key &&
+        !keys.insert(parsed.get<std::string>()).second) {
+      twice = parsed.get<std::string>();
+    }
+    return true;
+  };
+  const Json object = Json::parse(line, watch_keys, /*allow_exceptions=*/false);
   if (object.is_discarded()) return Fail(ErrorCode::kMalformed, "not JSON");
+  if (!twice.empty()) {
+    return Fail(ErrorCode::kMalformed, "the key \"" + twice + "\" comes twice");
+  }
   if (!object.is_object()) {
     return Fail(
         ErrorCode::kMalformed,
@@ -54,7 +77,7 @@ Json ErrorJson(std::size_t line_number, const Error& error) {
           {"error", {{"code", ToString(error.code)}, {"message", ToString(error)}}}};
 }
 
-// The lines that are not blank, with their numbers from 1.
+// The lines with their numbers from 1.
 std::vector<std::pair<std::size_t, std::string_view>> Lines(std::string_view text) {
   std::vector<std::pair<std::size_t, std::string_view>> lines;
   std::size_t number = 0;
@@ -62,7 +85,7 @@ std::vector<std::pair<std::size_t, std::string_view>> Lines(std::string_view tex
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = text.substr(at, end - at);
     ++number;
-    if (line.find_first_not_of(" \t\r") != std::string_view::npos) lines.emplace_back(number, line);
+    lines.emplace_back(number, line);
     at = end + 1;
   }
   return lines;
@@ -78,7 +101,7 @@ struct Item {
 Item MakeItem(std::size_t number, std::string_view line, const Tokenizer& tokenizer,
               const ScoreOptions& options) {
   Item item = {number, ScoreTokens{}, {}};
-  Result<ScoreRequest> request = ParseLine(line);
+  Result<ScoreRequest> request = ParseLine(line, options.lossy);
   if (request) {
     item.tokens = TokenizeScore(tokenizer, *request, options);
   } else {
@@ -203,7 +226,9 @@ void AddScore(CLI::App& app, Program& program) {
                  "U+FFFD for bytes that are not UTF-8, instead of an error");
   verb->footer(
       "Each line gives {\"logprob\", \"token_logprobs\", \"token_ids\", \"is_greedy\"}; a bad one "
-      "{\"line\", \"error\"}\nin its place, and exit code 1 at the end.\n\n"
+      "{\"line\", \"error\"}\nin its place (a blank line too), and exit code 1 at the end. An "
+      "empty context is the BOS id where "
+      "the\nfile wants one, else the end-of-sequence id.\n\n"
       "Example:\n"
       "  echo '{\"context\": \"The capital of France is\", \"continuation\": \" Paris\"}' | "
       "adjudge "

@@ -4,7 +4,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
+
+#include "cli/printable.h"
+#include "engine/base/utf8.h"
 
 namespace adjudge::cli {
 namespace {
@@ -18,6 +22,7 @@ Outcome<std::string> ReadAll(int fd, const std::string& name, std::size_t max_by
   char buffer[1 << 16];
   while (true) {
     const ssize_t n = read(fd, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) return Failed(name, "cancelled");
     if (n < 0) return Failed(name, std::string("cannot read: ") + std::strerror(errno));
     if (n == 0) return bytes;
     bytes.append(buffer, static_cast<std::size_t>(n));
@@ -27,11 +32,62 @@ Outcome<std::string> ReadAll(int fd, const std::string& name, std::size_t max_by
   }
 }
 
+// The code of a \uXXXX escape at `at`, or -1.
+int EscapedCode(std::string_view text, std::size_t at) {
+  if (at + 6 > text.size() || text[at] != '\\' || text[at + 1] != 'u') return -1;
+  int code = -1;
+  const char* end = text.data() + at + 6;
+  const auto [after, error] = std::from_chars(text.data() + at + 2, end, code, 16);
+  return error == std::errc() && after == end ? code : -1;
+}
+
+bool IsHighSurrogate(int code) { return code >= 0xD800 && code < 0xDC00; }
+bool IsLowSurrogate(int code) { return code >= 0xDC00 && code < 0xE000; }
+
+std::string NameOf(const std::string& path_or_dash) {
+  return path_or_dash == "-" ? "standard input" : Printable(path_or_dash);
+}
+
 }  // namespace
 
-Outcome<std::string> ReadText(const std::string& text_or_dash, std::size_t max_bytes) {
-  if (text_or_dash != "-") return text_or_dash;
-  return ReadAll(STDIN_FILENO, "standard input", max_bytes);
+std::string Utf8Fault(std::string_view bytes) {
+  const auto bad = adjudge::FirstInvalidUtf8(bytes);
+  return bad ? "not UTF-8 at byte " + std::to_string(*bad) : std::string();
+}
+
+std::string RepairJson(std::string_view text) {
+  std::string out = RepairUtf8(text);
+  for (std::size_t at = out.find('\\'); at != std::string::npos; at = out.find('\\', at)) {
+    const int code = EscapedCode(out, at);
+    const bool pair = IsHighSurrogate(code) && IsLowSurrogate(EscapedCode(out, at + 6));
+    if (!pair && (IsHighSurrogate(code) || IsLowSurrogate(code))) out.replace(at, 6, "\\ufffd");
+    at += pair ? 12 : code >= 0 ? 6 : 2;
+  }
+  return out;
+}
+
+Outcome<std::string> ReadText(const std::string& text_or_dash, BadBytes bad_bytes,
+                              std::size_t max_bytes) {
+  std::string text = text_or_dash;
+  const bool input = text_or_dash == "-";
+  if (input) {
+    CLI_ASSIGN_OR_RETURN(text, ReadAll(STDIN_FILENO, "standard input", max_bytes));
+  }
+  const std::string fault = Utf8Fault(text);
+  if (fault.empty()) return text;
+  if (bad_bytes == BadBytes::kReplace) return RepairUtf8(text);
+  return tl::unexpected<Failure>(input ? Failure(kFailed, "standard input: " + fault)
+                                       : Failure(kUsage, fault));
+}
+
+Outcome<std::string> ReadJsonFile(const std::string& path_or_dash, BadBytes bad_bytes,
+                                  std::size_t max_bytes) {
+  CLI_ASSIGN_OR_RETURN(std::string text, ReadFileOrInput(path_or_dash, max_bytes));
+  if (bad_bytes == BadBytes::kReplace) return RepairJson(text);
+  if (const std::string fault = Utf8Fault(text); !fault.empty()) {
+    return Failed(NameOf(path_or_dash), fault);
+  }
+  return text;
 }
 
 Outcome<std::string> ReadFileOrInput(const std::string& path_or_dash, std::size_t max_bytes) {

@@ -126,7 +126,8 @@ Outcome<int> Run(const Arguments& arguments) {
   if (arguments.encode.add_bos && !tokenizer->bos()) {
     return UsageFailure("--bos: the file names no beginning-of-sequence token");
   }
-  CLI_ASSIGN_OR_RETURN(const std::string input, ReadText(given));
+  CLI_ASSIGN_OR_RETURN(const std::string input,
+                       ReadText(given, LossyBytes(arguments.encode.lossy)));
   return decode ? Decode(arguments, *tokenizer, input, exit_code)
                 : Encode(arguments, *tokenizer, input, exit_code);
 }

@@ -98,7 +98,7 @@ Outcome<int> Run(const Arguments& arguments) {
   }
   output.Flush();
   if (!arguments.json) generation->Tell(result);
-  return output.Finish(Generation::ExitCodeOf(result));
+  return output.Finish(generation->ExitCodeOf(result));
 }
 
 }  // namespace

@@ -96,6 +96,7 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
+  virtual int n_threads() const { return 1; }
 
   virtual std::unique_ptr<Buffer> NewBuffer(std::int64_t n) = 0;
   // Copies and repacks; the file's pages are not needed afterwards. Several views are stacked by

@@ -98,7 +98,9 @@ Batch::Batch() = default;
 Batch::~Batch() { Unstage(); }
 
 Batch::Batch(Batch&& other) noexcept
-    : entries_(std::move(other.entries_)), stop_after_layers_(other.stop_after_layers_) {
+    : entries_(std::move(other.entries_)),
+      stop_after_layers_(other.stop_after_layers_),
+      cancel_(other.cancel_) {
   other.entries_.clear();
 }
 
@@ -108,6 +110,7 @@ Batch& Batch::operator=(Batch&& other) noexcept {
   entries_ = std::move(other.entries_);
   other.entries_.clear();
   stop_after_layers_ = other.stop_after_layers_;
+  cancel_ = other.cancel_;
   return *this;
 }
 

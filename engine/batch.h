@@ -1,6 +1,7 @@
 // Batch: the new tokens of several sequences, and what is wanted of them, for one forward pass.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -49,6 +50,11 @@ class Batch {
   // The pass ends after this many layers; only hidden_layers below it may then be wanted.
   void StopAfterLayers(int n_layers) { stop_after_layers_ = n_layers; }
 
+  // Forward looks at the flag between parts of its work and, once it is set, ends with kCancelled.
+  // Not owned; null = never.
+  void CancelWith(const std::atomic<bool>* flag) { cancel_ = flag; }
+  bool cancelled() const { return cancel_ != nullptr && cancel_->load(); }
+
   int n_entries() const;
   int n_tokens() const;
 
@@ -62,6 +68,7 @@ class Batch {
 
   std::vector<Entry> entries_;
   std::optional<int> stop_after_layers_;
+  const std::atomic<bool>* cancel_ = nullptr;
 };
 
 // What Forward gives back. Row i of an entry is wants.rows[i].

@@ -47,9 +47,9 @@ Status CheckOptions(const Model& model, const Vocabulary& vocabulary,
   if (options.max_tokens < 0) {
     return Refuse("max_tokens", "must be at least 0, not " + std::to_string(options.max_tokens));
   }
-  if (options.prefill_chunk < 1) {
+  if (options.prefill_chunk < 0) {
     return Refuse("prefill_chunk",
-                  "must be at least 1, not " + std::to_string(options.prefill_chunk));
+                  "must be at least 0, not " + std::to_string(options.prefill_chunk));
   }
   if (options.n_alternatives < 0) {
     return Refuse("n_alternatives",
@@ -265,6 +265,10 @@ Status Generation::Compute(std::size_t n_tokens, bool wants_last) {
       return {};
     }
     auto output = Pass(chunk);
+    if (!output && output.error().code == ErrorCode::kCancelled) {
+      finish_ = FinishReason::kCancelled;
+      return {};
+    }
     if (!output && output.error().code == ErrorCode::kLimit && made() > 0) {
       finish_ = FinishReason::kContext;
       return {};
@@ -290,7 +294,8 @@ Status Generation::Compute(std::size_t n_tokens, bool wants_last) {
 Generation::Chunk Generation::NextChunk(std::size_t n_tokens, bool wants_last) const {
   constexpr std::size_t kMostAwaited = 32;  // rows of logits are wide
   Chunk chunk;
-  chunk.n_tokens = std::min(n_tokens, static_cast<std::size_t>(options_.prefill_chunk));
+  const auto most = static_cast<std::size_t>(options_.prefill_chunk);
+  chunk.n_tokens = most == 0 ? n_tokens : std::min(n_tokens, most);
   for (const Awaiting& awaiting : awaiting_) {
     if (awaiting.row >= chunk.n_tokens) break;
     chunk.rows.push_back(static_cast<int>(awaiting.row));
@@ -306,6 +311,7 @@ Generation::Chunk Generation::NextChunk(std::size_t n_tokens, bool wants_last) c
 // Runs a chunk off the front of pending_.
 Result<EntryOutput> Generation::Pass(const Chunk& chunk) {
   Batch batch;
+  batch.CancelWith(options_.cancel);
   const auto added = batch.Add(sequence_, std::span(pending_).first(chunk.n_tokens),
                                {.rows = chunk.rows, .logits = !chunk.rows.empty()});
   if (!added) return tl::unexpected<Error>(added.error());

@@ -55,12 +55,12 @@ struct GenerateOptions {
   Matcher* matcher = nullptr;
   int n_alternatives = 0;  // > 0 records this many in each step
   bool record_steps = false;
-  int prefill_chunk = 512;  // most tokens in one pass
+  int prefill_chunk = 0;  // most tokens in one pass; 0 = whatever there is
   // Whole UTF-8 characters as they come, never part of a stop string; returning false cancels.
   std::function<bool(std::string_view)> on_text;
   std::function<void(const GenerateStep&)> on_step;     // in order, as soon as the logprob is known
   std::function<void(int done, int total)> on_prefill;  // tokens of the prompt, after each pass
-  const std::atomic<bool>* cancel = nullptr;            // looked at before every pass
+  const std::atomic<bool>* cancel = nullptr;            // looked at before and in every pass
 };
 
 struct GenerateResult {
@@ -81,11 +81,11 @@ struct GenerateResult {
 // Continues `sequence` (which may hold a computed prefix of `prompt`: the longest common prefix is
 // reused, never all of it, and what is behind it is dropped) with `prompt`, then samples.
 //
-// N sampled tokens take N passes when the prompt fits one: the prompt's pass gives the first, and
-// the last one made is not run. Tokens that a matcher forces are appended without sampling and run
-// together with the tokens around them. At the end the sequence holds the prompt and the text as
-// far as they were run. A prompt that fills the window exactly is run and gives one token, which
-// ends the text with kContext. Padding, unused and unknown ids are never sampled.
+// N sampled tokens take N passes (unless prefill_chunk splits the prompt): the prompt's pass gives
+// the first, and the last one made is not run. Tokens that a matcher forces are appended without
+// sampling and run together with the tokens around them. At the end the sequence holds the prompt
+// and the text as far as they were run. A prompt that fills the window exactly is run and gives one
+// token, which ends the text with kContext. Padding, unused and unknown ids are never sampled.
 //
 // Errors: an empty prompt (kInvalidArgument); a prompt longer than the window (kLimit, with both
 // numbers); bad options by field; a constraint that allows no token; what the model's pass refuses.

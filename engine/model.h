@@ -45,13 +45,15 @@ class Model {
   virtual const ModelConfig& config() const = 0;
   virtual std::string_view backend_name() const = 0;
   virtual std::int64_t weight_bytes() const = 0;  // held in memory for weights
+  virtual int n_threads() const { return 1; }     // that Forward computes with
 
   virtual Result<std::shared_ptr<KvCache>> NewCache(const KvCacheOptions& options = {}) const = 0;
 
   // Computes every staged token of the batch: at each layer the keys and values of all new tokens
   // are written before attention is taken, so a fork sees its parent's tokens of the same pass and
   // nothing of its siblings. The bits of a row depend on the tokens it sees and their positions
-  // alone. On error nothing is computed and the batch's tokens stay staged. A batch is run once.
+  // alone. On error (kCancelled by the batch's flag among them) nothing counts as computed and the
+  // batch's tokens stay staged. A batch is run once.
   virtual Result<ForwardOutput> Forward(Batch& batch) const = 0;
 
  protected:

@@ -224,6 +224,7 @@ Status ScorePasses::Flush() {
     return Fail(ErrorCode::kCancelled, "cancelled after " + std::to_string(done_) + " of " +
                                            std::to_string(requests_.size()) + " requests");
   }
+  batch_.CancelWith(options_.cancel);
   ADJUDGE_ASSIGN_OR_RETURN(const ForwardOutput output, model_.Forward(batch_));
   ++output_.usage.forward_passes;
   for (std::size_t e = 0; e < batch_rows_.size(); ++e) {

@@ -29,7 +29,7 @@ struct ScoreOptions {
   bool parse_special = false;                 // text that spells a control token becomes that token
   bool lossy = false;                         // invalid UTF-8 becomes U+FFFD instead of an error
   int max_pass_tokens = 512;                  // most tokens in one forward pass
-  const std::atomic<bool>* cancel = nullptr;  // looked at before every pass
+  const std::atomic<bool>* cancel = nullptr;  // looked at before and in every pass
   std::function<void(int done, int total)> on_progress;  // requests, after each pass
 };
 

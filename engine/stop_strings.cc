@@ -3,7 +3,7 @@
 #include <queue>
 
 #include "engine/base/check.h"
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 
 namespace adjudge {
 

@@ -1,7 +1,7 @@
 #include "engine/tokenizer.h"
 
 #include "engine/base/check.h"
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 
 namespace adjudge {
 

@@ -80,7 +80,9 @@ class Comparison {
       : tokenizer_(std::move(tokenizer)),
         prompts_(std::move(prompts)),
         session_(std::move(session)),
-        options_(options) {}
+        options_(options) {
+    session_.CancelWith(options_.cancel);
+  }
 
   bool cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
 
@@ -96,6 +98,10 @@ class Comparison {
   Result<CompareRow> Run(const ExamItem& item) {
     CompareRow row{.id = item.id};
     if (item.key) row.key = item.options[static_cast<std::size_t>(*item.key)].label;
+    for (const ExamOption& option : item.options) {
+      row.options.push_back(option.text);
+      row.exam_labels.push_back(option.label);
+    }
     const auto prompt = MakePrompt(item);
     if (!prompt) {
       row.error = ToString(prompt.error());
@@ -107,6 +113,7 @@ class Comparison {
                   " tokens; the model's window holds " + std::to_string(window);
       return row;
     }
+    row.labels = prompt->labels;
     ADJUDGE_ASSIGN_OR_RETURN(row.one_pass, OnePass(item, *prompt));
     ADJUDGE_ASSIGN_OR_RETURN(row.decoding, Decode(item, *prompt));
     return row;
@@ -159,8 +166,6 @@ class Comparison {
     Sequence sequence = session_.cache().NewSequence();
     GenerateOptions generate{
         .max_tokens = steps, .ignore_stop_ids = options_.run_all_steps, .cancel = options_.cancel};
-    // The whole prompt in one pass, as in the other arm.
-    generate.prefill_chunk = std::max(static_cast<int>(prompt.tokens.size()), 1);
     return Generate(session_.model(), *tokenizer_, sequence, prompt.tokens, generate);
   }
 
@@ -212,16 +217,20 @@ Result<CompareResult> Compare(std::shared_ptr<const Model> model,
                            LabelPrompts::Make(tokenizer, options.prompt, options.labels));
   ADJUDGE_ASSIGN_OR_RETURN(DecisionSession session, DecisionSession::Make(std::move(model)));
   Comparison comparison(std::move(tokenizer), std::move(prompts), std::move(session), options);
-  if (options.warm_up) ADJUDGE_RETURN_IF_ERROR(comparison.WarmUp(items.front()));
+  if (options.warm_up) {
+    Status warm = comparison.WarmUp(items.front());
+    if (!warm && !comparison.cancelled()) return tl::unexpected<Error>(std::move(warm).error());
+  }
   CompareResult result{.max_steps = options.steps};
   for (const ExamItem& item : items) {
     result.cancelled = comparison.cancelled();
     if (result.cancelled) break;
-    ADJUDGE_ASSIGN_OR_RETURN(CompareRow row, comparison.Run(item));
+    Result<CompareRow> row = comparison.Run(item);
     // An arm that was cut short is not an answer.
     result.cancelled = comparison.cancelled();
     if (result.cancelled) break;
-    AddRow(std::move(row), result);
+    if (!row) return tl::unexpected<Error>(std::move(row).error());
+    AddRow(std::move(*row), result);
     if (options.on_progress) options.on_progress(result.rows.size(), items.size());
   }
   return result;

@@ -26,7 +26,7 @@ struct CompareOptions {
   PromptStyle prompt = PromptStyle::kAuto;
   LabelStyle labels = LabelStyle::kAuto;
   bool warm_up = true;                        // one untimed pass of each arm before the first item
-  const std::atomic<bool>* cancel = nullptr;  // looked at before every item and every step
+  const std::atomic<bool>* cancel = nullptr;  // looked at in every pass
   std::function<void(std::size_t done, std::size_t n)> on_progress;
 };
 
@@ -60,7 +60,10 @@ struct CompareArm {
 
 struct CompareRow {
   std::string id;
-  std::optional<std::string> key;  // the exam's label of the right option
+  std::optional<std::string> key;        // the exam's label of the right option
+  std::vector<std::string> options;      // [option] texts
+  std::vector<std::string> labels;       // [option] what the prompt calls them; empty when refused
+  std::vector<std::string> exam_labels;  // [option]
   CompareArm one_pass;
   CompareArm decoding;
   std::string error;  // why the item was refused, or empty

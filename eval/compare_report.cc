@@ -79,15 +79,31 @@ std::string Number(int value, int width) {
   return buffer;
 }
 
+constexpr std::size_t kLabelWidth = 7;
+
+// The exam's label of an option, with the prompt's where that is another: "3=C".
+std::string LabelCell(const CompareRow& row, int option, const std::string& label) {
+  const auto i = static_cast<std::size_t>(option);
+  const bool differs = option >= 0 && i < row.labels.size() && row.labels[i] != label;
+  return Cell(differs ? label + "=" + row.labels[i] : label, kLabelWidth);
+}
+
+std::string KeyCell(const CompareRow& row) {
+  if (!row.key) return Cell("-", kLabelWidth);
+  const auto at = std::find(row.exam_labels.begin(), row.exam_labels.end(), *row.key);
+  const bool found = at != row.exam_labels.end();
+  return LabelCell(row, found ? static_cast<int>(at - row.exam_labels.begin()) : -1, *row.key);
+}
+
 std::string RowLine(const CompareRow& row) {
-  std::string line = Cell(row.id, 20) + " " + Cell(row.key.value_or("-"), 3) + " ";
+  std::string line = Cell(row.id, 20) + " " + KeyCell(row) + " ";
   if (!row.error.empty()) return line + "refused: " + row.error + "\n";
   const CompareArm& one = row.one_pass;
   const CompareArm& many = row.decoding;
   const double p = one.probabilities[static_cast<std::size_t>(one.option)];
-  line += "| " + Cell(one.answer, 3) + " " + Cell(ToString(one.verdict), 7) + Number(p, 2, 5) +
-          Number(one.steps, 6) + Number(one.ms, 1, 9) + " ";
-  line += "| " + Cell(many.option < 0 ? "-" : many.answer, 3) + " " +
+  line += "| " + LabelCell(row, one.option, one.answer) + " " + Cell(ToString(one.verdict), 7) +
+          Number(p, 2, 5) + Number(one.steps, 6) + Number(one.ms, 1, 9) + " ";
+  line += "| " + LabelCell(row, many.option, many.option < 0 ? "-" : many.answer) + " " +
           Cell(ToString(many.verdict), 7) + Number(many.steps, 6) + Number(many.ms, 1, 9) + "  " +
           Cell(many.text, 28);
   line.erase(line.find_last_not_of(' ') + 1);
@@ -111,7 +127,11 @@ std::string CompareJson(const CompareResult& result) {
                {"cancelled", result.cancelled},
                {"items", Json::array()}};
   for (const CompareRow& row : result.rows) {
-    Json item = {{"id", row.id}, {"key", row.key ? Json(*row.key) : Json()}};
+    Json item = {{"id", row.id},
+                 {"key", row.key ? Json(*row.key) : Json()},
+                 {"exam_labels", row.exam_labels},
+                 {"labels", row.labels},
+                 {"options", row.options}};
     if (row.error.empty()) {
       item["one_pass"] = ArmJson(row.one_pass);
       item["decoding"] = ArmJson(row.decoding);
@@ -130,10 +150,10 @@ std::string CompareJson(const CompareResult& result) {
 std::string CompareTable(const CompareResult& result) {
   std::string decoding("up to ");
   decoding += std::to_string(result.max_steps) + " steps";
-  std::string out = Cell("", 25);
-  out += "| " + Cell("one pass", 31) + " | " + decoding + "\n";
+  std::string out = Cell("", 29);
+  out += "| " + Cell("one pass", 35) + " | " + decoding + "\n";
   out += Cell("question", 20);
-  out += " key | ans verdict    p steps       ms | ans verdict steps       ms  text\n";
+  out += " key     | ans     verdict    p steps       ms | ans     verdict steps       ms  text\n";
   for (const CompareRow& row : result.rows) out += RowLine(row);
   out += "\n";
   out += Cell("arm", 20);
@@ -144,6 +164,10 @@ std::string CompareTable(const CompareResult& result) {
   out += std::to_string(result.agree) + " of " + std::to_string(result.one_pass.n) + " items";
   if (result.refused > 0) out += "; " + std::to_string(result.refused) + " refused";
   out += result.cancelled ? "; cancelled before the end.\n" : ".\n";
+  const bool renamed = std::any_of(result.rows.begin(), result.rows.end(), [](const auto& row) {
+    return !row.labels.empty() && row.labels != row.exam_labels;
+  });
+  if (renamed) out += "3=C: the questions call the option 3, the prompt calls it C.\n";
   out += "A text is read by the rule ";
   out += kExtractionRule;
   out += ": ";

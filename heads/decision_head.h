@@ -33,8 +33,9 @@ class DecisionHead {
   // question alone: not on ids, on other questions or their order, on how the work is packed, or on
   // what the session kept. Errors: the rules of ValidateQuestions; invalid UTF-8; kLimit where the
   // state or a question does not fit the window, with both numbers; kUnsupported where the head
-  // cannot read a question of this kind. The place is "/state" or a pointer to the question.
-  // REQUIRES: the session's model is the one whose tokenizer the head was made with.
+  // cannot read a question of this kind; kCancelled by the session's flag. The place is "/state" or
+  // a pointer to the question. REQUIRES: the session's model is the one whose tokenizer the head
+  // was made with.
   virtual Result<Decisions> Decide(DecisionSession& session, const Entry& state,
                                    std::span<const Question> questions) const = 0;
 };

@@ -1,6 +1,7 @@
 // DecisionSession: where decisions are computed, with the last state kept for the next questions.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "engine/base/result.h"
@@ -21,6 +22,10 @@ class DecisionSession {
   KvCache& cache() { return *cache_; }
   // The kept sequence; read-outs cut it back and extend it.
   Sequence& kept() { return kept_; }
+  // Every pass looks at the flag and, once it is set, ends the decision with kCancelled, after
+  // which the session is as good as before. Not owned; null = never.
+  void CancelWith(const std::atomic<bool>* flag) { cancel_ = flag; }
+  const std::atomic<bool>* cancel() const { return cancel_; }
   // Lets go of what is kept.
   void Forget() { kept_ = cache_->NewSequence(); }
 
@@ -30,6 +35,7 @@ class DecisionSession {
   std::shared_ptr<const Model> model_;
   std::shared_ptr<KvCache> cache_;
   Sequence kept_;
+  const std::atomic<bool>* cancel_ = nullptr;
 };
 
 }  // namespace adjudge

@@ -247,6 +247,7 @@ Status Scorer::StagePiece(std::size_t i) {
 Status Scorer::Flush(std::size_t next) {
   if (batch_.n_entries() == 0) return {};
   const auto start = Clock::now();
+  batch_.CancelWith(session_.cancel());
   ADJUDGE_ASSIGN_OR_RETURN(const ForwardOutput output, session_.model().Forward(batch_));
   timings_.prefill_ms += std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   ++usage_.forward_passes;

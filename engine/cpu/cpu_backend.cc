@@ -43,6 +43,7 @@ class CpuBackend final : public Backend {
   }
 
   std::string_view name() const override { return name_; }
+  int n_threads() const override { return pool_.n_threads(); }
   std::unique_ptr<Buffer> NewBuffer(std::int64_t n) override {
     return std::make_unique<CpuBuffer>(n);
   }

@@ -68,6 +68,16 @@ std::string GgufArchitectureNames() { return Names(&Architecture::gguf_name); }
 
 std::string ModelTypeNames() { return Names(&Architecture::model_type); }
 
+std::string ConfigJsonOnlyNames() {
+  std::string names;
+  for (const Architecture& architecture : kArchitectures) {
+    if (!architecture.gguf_name.empty()) continue;
+    names += names.empty() ? "; from config.json also " : ", ";
+    names += architecture.model_type;
+  }
+  return names;
+}
+
 void ApplyArchitecture(const Architecture& architecture, ModelConfig& config) {
   config.architecture = architecture.name;
   config.activation = architecture.activation;

@@ -32,6 +32,8 @@ const Architecture* FindModelType(std::string_view model_type);
 // "llama, qwen2, ...", for errors.
 std::string GgufArchitectureNames();
 std::string ModelTypeNames();
+// "; from config.json also mistral": those without a name in GGUF files, or empty.
+std::string ConfigJsonOnlyNames();
 
 // Sets the fields that follow from the architecture alone and from sizes already read.
 void ApplyArchitecture(const Architecture& architecture, ModelConfig& config);

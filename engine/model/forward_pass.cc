@@ -101,7 +101,8 @@ void ForwardPass::ReserveScratch(int rows) {
   reserved_rows_ = reserved;
 }
 
-ForwardOutput ForwardPass::Run(const Batch& batch, const BatchPlan& plan, int n_layers) {
+std::optional<ForwardOutput> ForwardPass::Run(const Batch& batch, const BatchPlan& plan,
+                                              int n_layers) {
   ForwardOutput output = MakeOutput(batch, config_);
   ReserveScratch(std::min(plan.n_rows(), chunk_rows_));
   auto wanted = plan.wanted.begin();
@@ -111,12 +112,12 @@ ForwardOutput ForwardPass::Run(const Batch& batch, const BatchPlan& plan, int n_
     while (wanted_end != plan.wanted.end() && wanted_end->row < first + n) ++wanted_end;
     Chunk chunk{batch, plan, first, n, std::span(wanted, wanted_end), {}, {}};
     wanted = wanted_end;
-    RunChunk(chunk, n_layers, output);
+    if (!RunChunk(chunk, n_layers, output)) return std::nullopt;
   }
   return output;
 }
 
-void ForwardPass::RunChunk(Chunk& chunk, int n_layers, ForwardOutput& output) {
+bool ForwardPass::RunChunk(Chunk& chunk, int n_layers, ForwardOutput& output) {
   const auto first = static_cast<std::size_t>(chunk.first);
   const auto n = static_cast<std::size_t>(chunk.n);
   const auto positions = std::span(chunk.plan.positions).subspan(first, n);
@@ -125,12 +126,15 @@ void ForwardPass::RunChunk(Chunk& chunk, int n_layers, ForwardOutput& output) {
   backend_.Embed(*weights_.embedding, std::span(chunk.plan.tokens).subspan(first, n),
                  static_cast<float>(config_.embedding_scale), scratch(chunk.x));
   for (int layer = 0; layer < n_layers; ++layer) {
+    if (chunk.batch.cancelled()) return false;
     RunLayer(chunk, layer, layer + 1 == n_layers);
-    if (chunk.rows() == 0) return;  // nothing is wanted of these rows but their keys and values
+    if (chunk.rows() == 0)
+      return true;  // nothing is wanted of these rows but their keys and values
     CopyHiddenLayer(chunk, layer, output);
   }
-  if (n_layers < config_.n_layers || chunk.batch.stop_after_layers()) return;
+  if (n_layers < config_.n_layers || chunk.batch.stop_after_layers()) return true;
   head_.Run(chunk.batch, chunk.wanted, scratch(chunk.x), scratch(kNormed), output);
+  return true;
 }
 
 void ForwardPass::RunLayer(Chunk& chunk, int index, bool is_last) {

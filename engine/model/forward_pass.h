@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -31,7 +32,8 @@ class ForwardPass {
   // All three outlive the pass.
   ForwardPass(const ModelConfig& config, const TransformerWeights& weights, Backend& backend);
 
-  ForwardOutput Run(const Batch& batch, const BatchPlan& plan, int n_layers);
+  // Null when the batch was cancelled on the way.
+  std::optional<ForwardOutput> Run(const Batch& batch, const BatchPlan& plan, int n_layers);
 
   int chunk_rows() const { return chunk_rows_; }
 
@@ -57,7 +59,8 @@ class ForwardPass {
 
   void ReserveScratch(int rows);
   float* scratch(Scratch which) { return scratch_[which]->data(); }
-  void RunChunk(Chunk& chunk, int n_layers, ForwardOutput& output);
+  // False when the batch was cancelled before its last layer.
+  bool RunChunk(Chunk& chunk, int n_layers, ForwardOutput& output);
   void RunLayer(Chunk& chunk, int layer, bool is_last);
   void ProjectQkv(const Chunk& chunk, const LayerWeights& layer);
   void RotateQk(const Chunk& chunk, int layer);

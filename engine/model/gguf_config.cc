@@ -101,7 +101,7 @@ class GgufConfigReader {
     if (architecture_ == nullptr) {
       return Fail(ErrorCode::kUnsupported,
                   "unknown architecture \"" + PrintableName(*name) + "\"; adjudge computes " +
-                      GgufArchitectureNames(),
+                      GgufArchitectureNames() + ConfigJsonOnlyNames(),
                   std::string(kKey));
     }
     prefix_ = std::string(*name) + ".";

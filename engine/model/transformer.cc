@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -25,6 +26,7 @@ class Transformer final : public Model {
   const ModelConfig& config() const override { return config_; }
   std::string_view backend_name() const override { return backend_->name(); }
   std::int64_t weight_bytes() const override { return weights_.bytes; }
+  int n_threads() const override { return backend_->n_threads(); }
 
   Result<std::shared_ptr<KvCache>> NewCache(const KvCacheOptions& options) const override {
     const CacheShape shape{config_.n_layers, config_.kv_dim(), config_.vocab_size,
@@ -38,9 +40,10 @@ class Transformer final : public Model {
       const BatchPlan plan = PlanBatch(batch, config_);
       const std::lock_guard lock(mutex_);
       const int n_layers = batch.stop_after_layers().value_or(config_.n_layers);
-      ForwardOutput output = pass_.Run(batch, plan, n_layers);
+      std::optional<ForwardOutput> output = pass_.Run(batch, plan, n_layers);
+      if (!output) return Fail(ErrorCode::kCancelled, "the pass was cancelled", "forward");
       CommitBatch(batch, n_layers);
-      return output;
+      return std::move(*output);
     } catch (const std::bad_alloc&) {
       return Fail(ErrorCode::kLimit,
                   "no memory for a pass of " + std::to_string(batch.n_tokens()) +

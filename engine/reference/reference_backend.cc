@@ -150,6 +150,7 @@ class ReferenceBackend final : public Backend {
   explicit ReferenceBackend(int threads) : threads_(threads) {}
 
   std::string_view name() const override { return "reference"; }
+  int n_threads() const override { return threads_; }
 
   std::unique_ptr<Buffer> NewBuffer(std::int64_t n) override {
     return std::make_unique<HostBuffer>(n);

@@ -13,7 +13,7 @@
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/nfc.h"
 #include "engine/text/special_trie.h"
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 
 namespace adjudge {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 
 namespace adjudge {
 namespace {

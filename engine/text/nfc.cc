@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 
 namespace adjudge {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/charsmap.h"
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 
 namespace adjudge {
 namespace {

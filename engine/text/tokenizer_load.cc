@@ -3,7 +3,9 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "engine/text/tokenizer_sources.h"
 
@@ -34,6 +36,16 @@ Result<std::string> ReadTokenizerFile(const fs::path& path, const TokenizerLimit
   return bytes;
 }
 
+namespace {
+
+// The message's first field is a piece, whose first field is its text: only then do the words of
+// the parser say more than that this is no such file.
+bool BeginsAsSentencePiece(std::string_view bytes) {
+  return bytes.size() > 2 && bytes[0] == '\n' && bytes[1] > 0 && bytes[2] == '\n';
+}
+
+}  // namespace
+
 TokenizerResult Tokenizer::Load(const fs::path& path, const TokenizerLimits& limits) {
   std::error_code error;
   if (fs::is_directory(path, error)) return LoadFolderTokenizer(path, limits);
@@ -55,10 +67,12 @@ TokenizerResult Tokenizer::Load(const fs::path& path, const TokenizerLimits& lim
   if (first != bytes.npos && bytes[first] == '{') return LoadJsonTokenizer(bytes, limits);
   auto tokenizer = LoadSentencePieceTokenizer(bytes, limits);
   if (!tokenizer) {
-    return Fail(tokenizer.error().code,
-                "neither GGUF nor tokenizer.json, and as a SentencePiece model: " +
-                    ToString(tokenizer.error()),
-                path.string());
+    std::string words = "neither GGUF, tokenizer.json nor a SentencePiece model";
+    if (BeginsAsSentencePiece(bytes)) {
+      words = "neither GGUF nor tokenizer.json, and as a SentencePiece model: " +
+              ToString(tokenizer.error());
+    }
+    return Fail(tokenizer.error().code, std::move(words), path.string());
   }
   return tokenizer;
 }

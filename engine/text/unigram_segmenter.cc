@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/text/byte_alphabet.h"
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 
 namespace adjudge {
 namespace {

@@ -5,6 +5,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "engine/base/utf8.h"
+
 namespace adjudge {
 
 std::string_view Describe(JsonKind kind) {
@@ -220,6 +222,10 @@ Result<JsonValue> ParseJson(std::string_view text, const JsonLimits& limits) {
   if (text.size() > limits.max_bytes) {
     return Fail(ErrorCode::kLimit, "the JSON text has " + std::to_string(text.size()) +
                                        " bytes; max_bytes is " + std::to_string(limits.max_bytes));
+  }
+  // Before the parser, whose words would quote the bad bytes.
+  if (const auto bad = FirstInvalidUtf8(text)) {
+    return Fail(ErrorCode::kMalformed, "not UTF-8 at byte " + std::to_string(*bad));
   }
   Builder builder(limits);
   nlohmann::json::sax_parse(text.begin(), text.end(), &builder);

@@ -179,9 +179,9 @@ std::vector<CliCase> ScoreCases() {
                 "{\"context\":\"ab\",\"continuation\":\"\"}\n"
                 "{\"context\":\"ab\",\"continuation\":\"d\"}",
        .exit_code = 1,
-       .in_output = {"\"line\":3", "not JSON", "\"line\":4", "\"continuation\\\"", "\"line\":5",
-                     "\"token_ids\":[271]"},
-       .in_errors = {"3 of 5 lines are bad"}},
+       .in_output = {"\"line\":2", "a blank line", "\"line\":3", "not JSON", "\"line\":4",
+                     "\"continuation\\\"", "\"line\":5", "\"token_ids\":[271]"},
+       .in_errors = {"4 of 6 lines are bad"}},
       {.name = "LineLongerThanTheWindow",
        .arguments = {"score", "-m", "{tiny}", "--json", "-"},
        .input = "{\"context\":\"" + std::string(5000, 'x') +
@@ -317,6 +317,8 @@ std::vector<CliCase> OtherCases() {
        .arguments = {"bench", "-m", "{tiny}", "-p", "4,8", "-n", "3", "-d", "2", "-r", "2",
                      "--json"},
        .fields = {{"/precision", R"("default")"},
+                  {"/threads", "*"},
+                  {"/cancelled", "false"},
                   {"/rows/0/what", R"("prefill")"},
                   {"/rows/1/tokens", "8"},
                   {"/rows/2/what", R"("decode")"},

@@ -651,6 +651,13 @@ TEST(Generate, CancelsBetweenPasses) {
   EXPECT_EQ(ToString(refused->finish_reason), "cancelled");
 }
 
+TEST(Generate, LongPromptsTakeOnePass) {
+  Bench bench({});
+  const auto result = bench.Run({.max_tokens = 3}, Ids(50, kA));
+  ASSERT_TRUE(result.has_value()) << ToString(result.error());
+  EXPECT_EQ(result->usage.forward_passes, 3);
+}
+
 TEST(Generate, DummySpaceIsDroppedOnlyAtTheBeginningOfAText) {
   struct Row {
     Ids prompt;
@@ -678,7 +685,7 @@ TEST(Generate, RefusesBadCalls) {
       {{kA, 99}, {}, "token id 99 is outside the vocabulary of 14"},
       {{kA, -1}, {}, "token id -1 is outside"},
       {{kA}, {.max_tokens = -2}, "max_tokens must be at least 0, not -2"},
-      {{kA}, {.prefill_chunk = 0}, "prefill_chunk must be at least 1, not 0"},
+      {{kA}, {.prefill_chunk = -1}, "prefill_chunk must be at least 0, not -1"},
       {{kA}, {.n_alternatives = -1}, "n_alternatives must be at least 0, not -1"},
       {{kA}, {.sampler = {.top_p = 7}}, "top_p must be between 0 and 1, not 7"},
       {{kA}, {.stop_strings = {"x", ""}}, "a stop string may not be empty"},

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 #include "engine/tokenizer.h"
 #include "tests/testing/small_tokenizers.h"
 

@@ -12,7 +12,7 @@
 #include "engine/text/charsmap.h"
 #include "engine/text/nfc.h"
 #include "engine/text/sentencepiece_tokenizer.h"
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 #include "engine/tokenizer.h"
 #include "tests/testing/small_tokenizers.h"
 #include "tests/testing/test_data.h"

@@ -8,7 +8,7 @@
 #include "engine/text/bpe_tokenizer.h"
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/sentencepiece_tokenizer.h"
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 
 namespace adjudge {
 namespace {

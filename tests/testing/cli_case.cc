@@ -118,6 +118,8 @@ void CheckCliCase(const CliCase& row) {
 
 std::string AdjudgePath() { return (ProgramFolder() / "adjudge").string(); }
 
+std::string FilledArgument(std::string argument) { return Filled(std::move(argument)); }
+
 std::string TinyModel() { return (TinyFolder() / "llama-f32.gguf").string(); }
 
 }  // namespace adjudge::testing

@@ -37,5 +37,7 @@ void CheckCliCase(const CliCase& row);
 // The program as built beside the tests, and the models of the table.
 std::string AdjudgePath();
 std::string TinyModel();
+// An argument of a table with its {names} filled in.
+std::string FilledArgument(std::string argument);
 
 }  // namespace adjudge::testing

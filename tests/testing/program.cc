@@ -10,6 +10,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 
 namespace adjudge::testing {
 namespace {
@@ -63,11 +64,30 @@ void ReadSome(Pipe& from, std::string& to) {
   }
 }
 
-void WriteSome(Pipe& to, const std::string& input, std::size_t& written) {
+void WriteSome(Pipe& to, const std::string& input, bool keep_open, std::size_t& written) {
   const ssize_t n = write(to.ends[1], input.data() + written,
                           std::min<std::size_t>(input.size() - written, 4096));
   if (n > 0) written += static_cast<std::size_t>(n);
-  if (n < 0 || written == input.size()) to.Close(1);
+  if (n < 0 || (written == input.size() && !keep_open)) to.Close(1);
+}
+
+// The program handles SIGINT and sleeps.
+bool WaitsForInput(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  bool sleeps = false;
+  bool catches = false;
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("State:")) sleeps = line.find('S') != std::string::npos;
+    if (line.starts_with("SigCgt:")) {
+      const unsigned long long mask = std::stoull(line.substr(7), nullptr, 16);
+      catches = (mask >> (SIGINT - 1) & 1) != 0;
+    }
+  }
+  std::ifstream call("/proc/" + std::to_string(pid) + "/wchan");
+  std::string where;
+  std::getline(call, where);
+  // Some systems tell no place; there the state must do.
+  return sleeps && catches && (where.find("pipe") != std::string::npos || where.size() < 2);
 }
 
 }  // namespace
@@ -83,19 +103,29 @@ ProgramResult RunProgram(const ProgramRun& run) {
   err.Close(1);
   if (run.close_output) out.Close(0);
   std::size_t written = 0;
-  if (run.input.empty()) in.Close(1);
+  if (run.input.empty() && !run.interrupt_when_waiting) in.Close(1);
   bool interrupted = false;
   const auto deadline =
       std::chrono::steady_clock::now() + std::chrono::seconds(run.timeout_seconds);
   while (out.ends[0] >= 0 || err.ends[0] >= 0) {
     std::array<pollfd, 3> waits = {pollfd{out.ends[0], POLLIN, 0}, pollfd{err.ends[0], POLLIN, 0},
                                    pollfd{in.ends[1], POLLOUT, 0}};
-    poll(waits.data(), waits.size(), 100);
+    if (run.interrupt_when_waiting && written == run.input.size()) waits[2].fd = -1;
+    poll(waits.data(), waits.size(), run.interrupt_when_waiting ? 10 : 100);
     if (waits[0].revents != 0) ReadSome(out, result.output);
     if (waits[1].revents != 0) ReadSome(err, result.errors);
-    if (waits[2].revents != 0) WriteSome(in, run.input, written);
+    if (waits[2].revents != 0) WriteSome(in, run.input, run.interrupt_when_waiting, written);
+    if (run.interrupt_when_waiting && !interrupted && WaitsForInput(pid)) {
+      kill(pid, SIGINT);
+      interrupted = true;
+    }
     if (run.interrupt_after_bytes >= 0 && !interrupted &&
         static_cast<int>(result.output.size()) >= run.interrupt_after_bytes) {
+      kill(pid, SIGINT);
+      interrupted = true;
+    }
+    if (run.interrupt_after_error_bytes >= 0 && !interrupted &&
+        static_cast<int>(result.errors.size()) >= run.interrupt_after_error_bytes) {
       kill(pid, SIGINT);
       interrupted = true;
     }

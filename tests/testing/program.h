@@ -15,6 +15,9 @@ struct ProgramRun {
   std::string output_path;         // where standard output goes instead of ProgramResult::output
   bool close_output = false;       // the reader of standard output is gone from the start
   int interrupt_after_bytes = -1;  // >= 0: SIGINT once so much of the output has come
+  int interrupt_after_error_bytes = -1;  // the same of its standard error
+  // SIGINT once the program has a handler for it and sleeps, waiting for input that stays open.
+  bool interrupt_when_waiting = false;
   int timeout_seconds = 120;
 };
 
