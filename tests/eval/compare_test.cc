@@ -131,11 +131,13 @@ TEST_F(CompareTest, Reports) {
   EXPECT_TRUE(json["items"][1]["decoding"]["answer"].is_null());
   EXPECT_TRUE(json["items"][2]["key"].is_null());
   EXPECT_TRUE(json["items"][3].contains("error"));
+  EXPECT_EQ(json["items"][0]["labels"][1], "B");
+  EXPECT_EQ(json["items"][0]["exam_labels"][1], "2");
   EXPECT_EQ(json["totals"]["decoding"]["steps"], 9);
   EXPECT_EQ(json["totals"]["one_pass"]["usage"]["forward_passes"], 3);
   const std::string table = CompareTable(*result);
   for (const char* word : {"one pass", "up to 5 steps", "invalid", "refused", "xxxxx",
-                           "label-or-option-text", "agree on 2 of 3"}) {
+                           "label-or-option-text", "agree on 2 of 3", "2=B"}) {
     EXPECT_NE(table.find(word), std::string::npos) << word << "\n" << table;
   }
 }

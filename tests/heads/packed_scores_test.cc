@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -254,6 +255,28 @@ TEST(PackedScoresErrorTest, CacheTooSmallForOnePath) {
   const auto scores = ScorePacked(session, Tokens{1}, std::span(&set, 1));
   ASSERT_FALSE(scores);
   EXPECT_EQ(scores.error().code, ErrorCode::kLimit);
+}
+
+TEST(PackedScoresTest, CancelledSessionGivesTheSameBitsLater) {
+  const auto model = testing::MakeFakeModel(testing::TinyConfig("llama"));
+  const Tokens prefix = {1, 2, 3, 4};
+  const ContinuationSet set{.tail = {5, 6}, .continuations = {{7, 8}, {9}}};
+  DecisionSession whole = *DecisionSession::Make(model);
+  const auto expected = ScorePacked(whole, prefix, std::span(&set, 1));
+  ASSERT_TRUE(expected);
+
+  std::atomic<bool> cancel{true};
+  DecisionSession session = *DecisionSession::Make(model);
+  session.CancelWith(&cancel);
+  const auto cancelled = ScorePacked(session, prefix, std::span(&set, 1));
+  ASSERT_FALSE(cancelled);
+  EXPECT_EQ(cancelled.error().code, ErrorCode::kCancelled);
+  EXPECT_EQ(session.kept().length(), 0);
+  cancel = false;
+  const auto later = ScorePacked(session, prefix, std::span(&set, 1));
+  ASSERT_TRUE(later) << ToString(later.error());
+  EXPECT_EQ(later->sets[0].token_logprobs, expected->sets[0].token_logprobs);
+  EXPECT_EQ(later->usage.forward_passes, 1);
 }
 
 }  // namespace
