@@ -32,7 +32,8 @@ void AwaitChange(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
 
 }  // namespace
 
-ThreadPool::ThreadPool(int n_threads) : n_threads_(n_threads) {
+ThreadPool::ThreadPool(int n_threads)
+    : n_threads_(n_threads), claimed_(static_cast<std::size_t>(n_threads)) {
   ADJUDGE_CHECK(n_threads >= 1 && n_threads <= kMaxThreads);
   workers_.reserve(static_cast<std::size_t>(n_threads - 1));
   try {
@@ -62,16 +63,33 @@ void ThreadPool::Enter() {
                     "the pool is in use: nested, or from a second thread");
 }
 
+bool ThreadPool::Claim(int part, std::uint32_t epoch) {
+  std::atomic<std::uint32_t>& claimed = claimed_[static_cast<std::size_t>(part)];
+  std::uint32_t last = claimed.load(std::memory_order_acquire);
+  // A thread that slept through jobs may ask with an old epoch: only a later one claims.
+  return static_cast<std::int32_t>(epoch - last) > 0 &&
+         claimed.compare_exchange_strong(last, epoch, std::memory_order_acq_rel);
+}
+
 void ThreadPool::RunRaw(RawBody body, void* context) {
   Enter();
-  if (!workers_.empty()) {
-    body_ = body;
-    context_ = context;
-    pending_.store(static_cast<std::uint32_t>(workers_.size()), std::memory_order_relaxed);
-    epoch_.fetch_add(1, std::memory_order_release);
-    epoch_.notify_all();
+  if (workers_.empty()) {
+    body(context, 0);
+    busy_.store(false, std::memory_order_release);
+    return;
   }
+  body_ = body;
+  context_ = context;
+  pending_.store(static_cast<std::uint32_t>(workers_.size()), std::memory_order_relaxed);
+  const std::uint32_t epoch = epoch_.load(std::memory_order_relaxed) + 1;
+  epoch_.store(epoch, std::memory_order_release);
+  epoch_.notify_all();
   body(context, 0);
+  for (int part = n_threads_ - 1; part > 0; --part) {
+    if (!Claim(part, epoch)) continue;
+    body(context, part);
+    pending_.fetch_sub(1, std::memory_order_acq_rel);
+  }
   while (true) {
     const std::uint32_t pending = pending_.load(std::memory_order_acquire);
     if (pending == 0) break;
@@ -81,13 +99,13 @@ void ThreadPool::RunRaw(RawBody body, void* context) {
 }
 
 void ThreadPool::WorkerLoop(int thread) {
-  std::uint32_t seen = 0;
+  std::uint32_t epoch = 0;
   while (true) {
-    AwaitChange(epoch_, seen);
-    // The caller starts no new job before this one's last thread has reported, so no epoch is
-    // missed.
-    ++seen;
+    AwaitChange(epoch_, epoch);
+    epoch = epoch_.load(std::memory_order_acquire);
     if (stopping_) return;
+    // The job of a claimed part cannot end before it, so body_ and context_ are this job's.
+    if (!Claim(thread, epoch)) continue;
     body_(context_, thread);
     if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) pending_.notify_one();
   }

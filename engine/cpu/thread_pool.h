@@ -9,9 +9,11 @@
 namespace adjudge {
 
 // Split statically, so that a thread streams the same part of a weight every time and no queue is
-// needed. Waiting threads spin a short while and then sleep: two operations of a forward pass lie
-// a few microseconds apart, and a core that was taken away must not be fought for.
-// Used by one thread at a time; calling Run from inside a body, or from two threads, is a bug.
+// needed. A part that its thread has not begun when the caller is through with its own is run by
+// the caller: where a core was taken away, work goes on at the speed of the others. Waiting threads
+// spin a short while and then sleep: two operations of a forward pass lie a few microseconds apart,
+// and a core that was taken away must not be fought for. Used by one thread at a time; calling Run
+// from inside a body, or from two threads, is a bug.
 class ThreadPool {
  public:
   static constexpr int kMaxThreads = 256;
@@ -25,8 +27,8 @@ class ThreadPool {
 
   int n_threads() const { return n_threads_; }
 
-  // Calls body(thread) once for each thread in [0, n_threads), 0 on the caller, and returns when
-  // all have ended. The body may not throw.
+  // Calls body(part) once for each part in [0, n_threads), 0 on the caller and others on their
+  // thread or the caller, and returns when all have ended. The body may not throw.
   template <typename Body>
   void Run(Body&& body) {
     RunRaw([](void* context, int thread) { (*static_cast<Body*>(context))(thread); }, &body);
@@ -62,16 +64,21 @@ class ThreadPool {
   void Enter();
   void RunRaw(RawBody body, void* context);
   void WorkerLoop(int thread);
+  // True for the first that asks for this part of this job, and for nobody after.
+  bool Claim(int part, std::uint32_t epoch);
   void Stop();
 
   const int n_threads_;
   RawBody body_ = nullptr;
   void* context_ = nullptr;
-  bool stopping_ = false;
+  std::atomic<bool> stopping_{false};  // read by threads that wake late too
   std::atomic<bool> busy_{false};
-  // A new job is a new epoch; the last thread to finish it takes `pending_` to zero.
+  // A new job is a new epoch; the last part to be finished takes `pending_` to zero.
   alignas(64) std::atomic<std::uint32_t> epoch_{0};
   alignas(64) std::atomic<std::uint32_t> pending_{0};
+  // The last job in which each part was claimed. When a job has ended, that is this job for all of
+  // them, so a thread that wakes late finds nothing to claim. [n_threads]
+  std::vector<std::atomic<std::uint32_t>> claimed_;
   std::vector<std::thread> workers_;
 };
 

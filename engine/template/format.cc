@@ -17,9 +17,11 @@ constexpr std::int64_t kMaxPrecision = 1000;
 bool IsOneOf(char c, std::string_view set) { return c != 0 && set.find(c) != set.npos; }
 
 std::string Digits(std::uint64_t magnitude, unsigned base, bool upper) {
+  // A view, since GCC 12's bounds check goes wrong on a choice between two literals.
+  const std::string_view alphabet = upper ? "0123456789ABCDEF" : "0123456789abcdef";
   std::string digits;
   do {
-    digits.push_back((upper ? "0123456789ABCDEF" : "0123456789abcdef")[magnitude % base]);
+    digits.push_back(alphabet[magnitude % base]);
     magnitude /= base;
   } while (magnitude != 0);
   std::reverse(digits.begin(), digits.end());
