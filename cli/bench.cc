@@ -204,22 +204,23 @@ void AddBench(CLI::App& app, Program& program) {
   AddModelOptions(*verb, arguments->model);
   verb->add_option("-p,--prompt-tokens", arguments->prompts, "prompt lengths, 128,512")
       ->delimiter(',')
-      ->check(CLI::Range(1, 1 << 30))
+      ->transform(WholeNumber(1, 1 << 30))
       ->type_name("LIST")
       ->capture_default_str();
   verb->add_option("-n,--decode-tokens", arguments->decode, "tokens decoded one by one; 0 = none")
-      ->check(CLI::Range(0, 1 << 30))
+      ->transform(WholeNumber(0, 1 << 30))
       ->type_name("N")
       ->capture_default_str();
   verb->add_option("-d,--depth", arguments->depth, "tokens before the decoded ones")
-      ->check(CLI::Range(1, 1 << 30))
+      ->transform(WholeNumber(1, 1 << 30))
       ->type_name("N")
       ->capture_default_str();
   verb->add_option("-r,--repeats", arguments->repeats, "times each is measured")
-      ->check(CLI::Range(1, kMaxRepeats))
+      ->transform(WholeNumber(1, kMaxRepeats))
       ->type_name("N")
       ->capture_default_str();
   verb->add_option("--seed", arguments->seed, "of the random tokens")
+      ->transform(SeedNumber())
       ->type_name("N")
       ->capture_default_str();
   verb->add_flag("--json", arguments->json, "one JSON object");

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -57,6 +58,7 @@ class Chat {
  private:
   Outcome<bool> Answer(const std::string& question);
   void Tell(const ChatTurn& turn, const GenerateResult& result);
+  void TellRefusal(const Error& error);
   void Reset();
 
   const Arguments& arguments_;
@@ -79,6 +81,9 @@ Json BudgetJson(const ChatBudget& budget) {
 }
 
 void Chat::Tell(const ChatTurn& turn, const GenerateResult& result) {
+  ChatBudget left = turn.budget;
+  const int made = static_cast<int>(result.token_ids.size());
+  left.room = std::max(0, left.room - made);
   if (arguments_.json) {
     output_.Write(Dump({{"text", result.text},
                         {"token_ids", result.token_ids},
@@ -86,7 +91,7 @@ void Chat::Tell(const ChatTurn& turn, const GenerateResult& result) {
                         {"model", loaded_.name()},
                         {"seed", options_.sampler.seed},
                         {"dropped_messages", turn.dropped},
-                        {"budget", BudgetJson(turn.budget)},
+                        {"budget", BudgetJson(left)},
                         {"usage", ToJson(result.usage)},
                         {"timings_ms", ToJson(result.timings)}}));
     output_.Flush();
@@ -95,16 +100,20 @@ void Chat::Tell(const ChatTurn& turn, const GenerateResult& result) {
     output_.Flush();
   }
   if (arguments_.model.quiet) return;
-  const ChatBudget& budget = turn.budget;
-  const int made = static_cast<int>(result.token_ids.size());
+  const ChatBudget& budget = left;
   Say("[" + FinishWords(result) + "; prompt " + std::to_string(result.usage.prompt_tokens) +
       ": reused " + std::to_string(result.usage.cached_tokens) + ", computed " +
       std::to_string(result.usage.prompt_tokens - result.usage.cached_tokens) + "; window " +
       std::to_string(window_.tokens) + ": system " + std::to_string(budget.system) + ", history " +
       std::to_string(budget.history) + ", question " + std::to_string(budget.question) +
-      ", answer " + std::to_string(made) + ", room left " +
-      std::to_string(std::max(0, budget.room - made)) + "; " +
+      ", answer " + std::to_string(made) + ", room left " + std::to_string(budget.room) + "; " +
       Fixed(result.timings.prefill_ms + result.timings.decode_ms, 0) + " ms]");
+}
+
+void Chat::TellRefusal(const Error& error) {
+  if (!arguments_.json) return;
+  output_.Write(Dump({{"error", {{"code", ToString(error.code)}, {"message", ToString(error)}}}}));
+  output_.Flush();
 }
 
 // False when the turn was refused.
@@ -115,6 +124,7 @@ Outcome<bool> Chat::Answer(const std::string& question) {
                                    question, window_, encode);
   if (!turn) {
     Say("adjudge chat: refused: " + ToString(turn.error()));
+    TellRefusal(turn.error());
     return false;
   }
   if (turn->dropped > 0) {
@@ -129,8 +139,13 @@ Outcome<bool> Chat::Answer(const std::string& question) {
       return output_.WriteText(text) && output_.Flush();
     };
   }
-  CLI_ASSIGN_OR_RETURN(GenerateResult result,
-                       Generate(*loaded_.model, *loaded_.tokenizer, sequence_, turn->ids, options));
+  Result<GenerateResult> made =
+      Generate(*loaded_.model, *loaded_.tokenizer, sequence_, turn->ids, options);
+  if (!made) {
+    TellRefusal(made.error());
+    return tl::unexpected<Failure>(WorkFailure(loaded_, made.error()));
+  }
+  GenerateResult result = *std::move(made);
   // The load is the first turn's.
   if (!std::exchange(load_told_, true)) result.timings.load_ms = loaded_.load_ms;
   Tell(*turn, result);
@@ -172,8 +187,16 @@ int Chat::Talk() {
     }
     const Outcome<bool> answered = Answer(*line);
     if (!answered) Say("adjudge chat: " + answered.error().message);
-    if (!answered || !*answered) code = kFailed;
+    if (!answered) {
+      code = answered.error().exit_code;
+    } else if (!*answered) {
+      code = std::max<int>(code, kFailed);
+    }
     if (!output_.Flush()) break;
+  }
+  if (input.error() != 0) {
+    Say(std::string("adjudge chat: standard input: cannot read: ") + std::strerror(input.error()));
+    code = kFailed;
   }
   if (prompts) Say("");
   return output_.Finish(code);
@@ -181,11 +204,7 @@ int Chat::Talk() {
 
 Outcome<int> Run(const Arguments& arguments) {
   CLI_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel(arguments.model));
-  auto chat_template = LoadChatTemplate(*loaded.tokenizer);
-  if (!chat_template && chat_template.error().code == ErrorCode::kNotFound) {
-    return UsageFailure(chat_template.error().message + "; use generate --prompt");
-  }
-  CLI_ASSIGN_OR_RETURN(ChatTemplate parsed_template, std::move(chat_template));
+  CLI_ASSIGN_OR_RETURN(ChatTemplate parsed_template, LoadTemplate(loaded, "use generate --prompt"));
   CLI_ASSIGN_OR_RETURN(GenerateOptions options,
                        ToGenerateOptions(arguments.sampling, loaded.tokenizer->vocabulary()));
   const int context = loaded.model->config().context_length;
@@ -220,7 +239,7 @@ void AddChat(CLI::App& app, Program& program) {
       ->type_name("POLICY")
       ->capture_default_str();
   verb->add_option("--window", arguments->window, "tokens to use of the model's window; 0 = all")
-      ->check(CLI::Range(0, 1 << 30))
+      ->transform(WholeNumber(0, 1 << 30))
       ->type_name("N");
   verb->add_flag("--lossy", arguments->lossy,
                  "U+FFFD for bytes that are not UTF-8, instead of an error");

@@ -27,7 +27,7 @@ struct Arguments {
 // A CSV file by its name; anything else is JSON lines.
 Outcome<std::vector<ExamItem>> ReadItems(const std::string& path) {
   if (path.empty()) return SampleQuestions();
-  CLI_ASSIGN_OR_RETURN(const std::string text, ReadFileOrInput(path));
+  CLI_ASSIGN_OR_RETURN(const std::string text, ReadFileOrInput(path, ExamLimits().max_bytes));
   if (const std::string fault = Utf8Fault(text); !fault.empty()) {
     return tl::unexpected<Failure>(
         Failure(kFailed, (path == "-" ? "standard input" : path) + ": " + fault));
@@ -53,6 +53,9 @@ Outcome<int> Run(const Arguments& arguments) {
   CLI_ASSIGN_OR_RETURN(options.prompt, OrExit(ParsePromptStyle(arguments.prompt_style), kUsage));
   CLI_ASSIGN_OR_RETURN(options.labels, OrExit(ParseLabelStyle(arguments.labels), kUsage));
   CLI_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel(arguments.model));
+  if (options.prompt != PromptStyle::kPlain && loaded.tokenizer->chat_template()) {
+    CLI_RETURN_IF_ERROR(LoadTemplate(loaded, "use --prompt-style plain"));
+  }
   const Interrupt interrupt;
   options.cancel = interrupt.flag();
   Result<CompareResult> result;
@@ -64,7 +67,8 @@ Outcome<int> Run(const Arguments& arguments) {
     };
     result = Compare(loaded.model, loaded.tokenizer, items, options);
   }
-  CLI_ASSIGN_OR_RETURN(const CompareResult compared, std::move(result));
+  if (!result) return tl::unexpected<Failure>(WorkFailure(loaded, result.error()));
+  const CompareResult compared = *std::move(result);
   Output output;
   output.Write(arguments.json ? CompareJson(compared) + "\n" : CompareTable(compared));
   output.Flush();
@@ -91,13 +95,13 @@ void AddCompare(CLI::App& app, Program& program) {
                    "otherwise ten built-in questions")
       ->type_name("FILE");
   verb->add_option("--steps", arguments->steps, "most tokens that decoding may take")
-      ->check(CLI::Range(1, 1 << 20))
+      ->transform(WholeNumber(1, 1 << 20))
       ->type_name("N")
       ->capture_default_str();
   verb->add_flag("--all-steps", arguments->all_steps,
                  "decode on past the answer's end, so that every question takes them all");
   verb->add_option("--limit", arguments->limit, "only the first N questions; 0 = all")
-      ->check(CLI::Range(0, 1 << 30))
+      ->transform(WholeNumber(0, 1 << 30))
       ->type_name("N");
   verb->add_option("--labels", arguments->labels, "what options are called in the prompt")
       ->check(CLI::IsMember({"auto", "letters", "numbers", "words"}))

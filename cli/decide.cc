@@ -104,7 +104,8 @@ Outcome<Asked> ReadQuestions(const Arguments& arguments) {
     return UsageFailure("--state, --choice, --level and --noul go with --ask, not with a file");
   }
   CLI_ASSIGN_OR_RETURN(const std::string body,
-                       ReadJsonFile(arguments.request, LossyBytes(arguments.lossy)));
+                       ReadJsonFile(arguments.request, LossyBytes(arguments.lossy),
+                                    SystemOneLimits().max_bytes));
   const std::string name = arguments.request == "-" ? "standard input" : arguments.request;
   CLI_ASSIGN_OR_RETURN(SystemOneRequest request,
                        OrExit(ParseSystemOneRequest(body), kFailed, name));
@@ -182,14 +183,22 @@ Outcome<int> Run(const Arguments& arguments) {
   CLI_ASSIGN_OR_RETURN(const Asked asked, ReadQuestions(arguments));
   CLI_ASSIGN_OR_RETURN(const HeadOptions options, ToHeadOptions(arguments));
   CLI_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel(arguments.model));
+  if (options.prompt != PromptStyle::kPlain && loaded.tokenizer->chat_template()) {
+    CLI_RETURN_IF_ERROR(LoadTemplate(loaded, "use --prompt-style plain"));
+  }
+  auto made = MakeDecisionHead(arguments.head, loaded.tokenizer, options);
+  const bool rendering = !made && made.error().place == "chat template";
   CLI_ASSIGN_OR_RETURN(const std::unique_ptr<DecisionHead> head,
-                       OrExit(MakeDecisionHead(arguments.head, loaded.tokenizer, options), kUsage));
+                       OrExit(std::move(made), rendering ? kFailed : kUsage));
   CLI_ASSIGN_OR_RETURN(DecisionSession session, DecisionSession::Make(loaded.model));
   const Interrupt interrupt;
   session.CancelWith(interrupt.flag());
   Result<Decisions> decided = head->Decide(session, asked.state, asked.questions);
   if (!decided && decided.error().code == ErrorCode::kCancelled) {
     return tl::unexpected<Failure>(Failure(kFailed, "cancelled"));
+  }
+  if (!decided && decided.error().code == ErrorCode::kNotFinite) {
+    return tl::unexpected<Failure>(WorkFailure(loaded, decided.error()));
   }
   if (!decided) {
     return tl::unexpected<Failure>(asked.quick ? QuickFailure(arguments, decided.error())

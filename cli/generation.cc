@@ -25,7 +25,7 @@ Outcome<std::unique_ptr<Generation>> Generation::Make(const GenerationArguments&
   made->quiet_ = arguments.model.quiet;
   CLI_ASSIGN_OR_RETURN(made->loaded_, LoadModel(arguments.model));
   CLI_ASSIGN_OR_RETURN(made->options_, ToGenerateOptions(arguments.sampling, made->vocabulary()));
-  CLI_ASSIGN_OR_RETURN(made->prompt_, EncodePromptText(*made->loaded_.tokenizer, prompt));
+  CLI_ASSIGN_OR_RETURN(made->prompt_, EncodePromptText(made->loaded_, prompt));
   if (!arguments.choices.empty()) {
     CLI_ASSIGN_OR_RETURN(made->matcher_,
                          ChoiceMatcher(arguments.choices, *made->loaded_.tokenizer));
@@ -45,8 +45,10 @@ Outcome<GenerateResult> Generation::Run() {
     progress->Update(done);
     if (done >= total) progress.reset();  // wiped before the text comes
   };
-  CLI_ASSIGN_OR_RETURN(GenerateResult result,
-                       Generate(*loaded_.model, *loaded_.tokenizer, sequence, prompt_, options_));
+  Result<GenerateResult> made =
+      Generate(*loaded_.model, *loaded_.tokenizer, sequence, prompt_, options_);
+  if (!made) return tl::unexpected<Failure>(WorkFailure(loaded_, made.error()));
+  GenerateResult result = *std::move(made);
   result.timings.load_ms = loaded_.load_ms;
   return result;
 }

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+
 namespace adjudge::cli {
 
 std::optional<std::string> LineInput::Next() {
@@ -18,7 +20,10 @@ std::optional<std::string> LineInput::Next() {
     searched_ = pending_.size();
     char buffer[1 << 14];
     const ssize_t n = read(STDIN_FILENO, buffer, sizeof buffer);
-    if (n < 0) return std::nullopt;
+    if (n < 0) {
+      if (errno != EINTR) error_ = errno;
+      return std::nullopt;
+    }
     if (n == 0) {
       ended_ = true;
     } else {

@@ -14,10 +14,13 @@ class LineInput {
   // and when a signal came while waiting. A line over the limit is cut there.
   std::optional<std::string> Next();
 
+  int error() const { return error_; }  // errno of a read that failed, or 0
+
  private:
   std::string pending_;
   std::size_t searched_ = 0;
   bool ended_ = false;
+  int error_ = 0;
 };
 
 }  // namespace adjudge::cli

@@ -92,6 +92,9 @@ int ExplainParseError(const CLI::App& app, const std::vector<std::string>& argum
                       Suggestion(arguments[0], VerbNames(app)) + " (see adjudge --help)",
                   kUsage);
   }
+  if (verb == nullptr && !arguments.empty() && arguments[0] != "--help") {
+    return Refuse(name, "expected a verb, found " + arguments[0] + " (see adjudge --help)", kUsage);
+  }
   std::string words = Printable(error.what());
   if (verb != nullptr) {
     for (const std::string& extra : verb->remaining()) {
@@ -100,6 +103,21 @@ int ExplainParseError(const CLI::App& app, const std::vector<std::string>& argum
   }
   return Refuse(name, words + " (see adjudge " + (name.empty() ? "" : name + " ") + "--help)",
                 kUsage);
+}
+
+// An option whose value is empty, which in a script is a variable that is not set and must not mean
+// a default. Texts may be empty.
+std::string EmptyValue(const CLI::App& verb) {
+  for (const CLI::Option* option : verb.get_options()) {
+    if (option->get_type_name() == "TEXT" || option->count() == 0) continue;
+    for (const std::string& value : option->results()) {
+      if (value.empty() && option->get_expected_min() > 0) {
+        return option->get_name(option->get_lnames().empty()) +
+               ": expected a value, found an empty one";
+      }
+    }
+  }
+  return {};
 }
 
 int Run(std::vector<std::string> arguments) {
@@ -132,12 +150,15 @@ int Run(std::vector<std::string> arguments) {
     return output.Finish();
   } catch (const CLI::ParseError& error) {
     if (arguments.empty()) {
-      Say(app.help());
+      SayLines(app.help());
       return kUsage;
     }
     return ExplainParseError(app, arguments, error);
   }
   const std::string verb = app.get_subcommands().front()->get_name();
+  if (const std::string fault = EmptyValue(*app.get_subcommands().front()); !fault.empty()) {
+    return Refuse(verb, fault, kUsage);
+  }
   Outcome<int> outcome = program.run();
   if (outcome) return *outcome;
   return Refuse(verb, outcome.error().message, output.Finish(outcome.error().exit_code));

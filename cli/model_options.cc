@@ -7,6 +7,8 @@
 #include "cli/output.h"
 #include "cli/printable.h"
 #include "engine/inspect.h"
+#include "cli/verb.h"
+#include "engine/prompt.h"
 
 namespace adjudge::cli {
 namespace fs = std::filesystem;
@@ -68,7 +70,7 @@ void AddModelOptions(CLI::App& verb, ModelArguments& arguments) {
       ->type_name("NAME")
       ->capture_default_str();
   verb.add_option("--threads", arguments.threads, "0 = physical cores that this process may use")
-      ->check(CLI::Range(0, ModelOptions::kMaxThreads))
+      ->transform(WholeNumber(0, ModelOptions::kMaxThreads))
       ->type_name("N")
       ->capture_default_str();
 }
@@ -161,6 +163,19 @@ Outcome<LoadedModel> LoadModel(const ModelArguments& arguments) {
 
 Outcome<LoadedModel> LoadModelAlone(const ModelArguments& arguments) {
   return Load(arguments, /*with_tokenizer=*/false);
+}
+
+Outcome<ChatTemplate> LoadTemplate(const LoadedModel& loaded, const std::string& instead) {
+  Result<ChatTemplate> parsed = LoadChatTemplate(*loaded.tokenizer);
+  if (!parsed && parsed.error().code == ErrorCode::kNotFound) {
+    return UsageFailure(parsed.error().message + "; " + instead);
+  }
+  return OrExit(std::move(parsed), kModel, Shown(loaded.path) + ": chat template");
+}
+
+Failure WorkFailure(const LoadedModel& loaded, const Error& error) {
+  if (error.code != ErrorCode::kNotFinite) return error;
+  return Failure(kModel, Shown(loaded.path) + ": " + ToString(error));
 }
 
 }  // namespace adjudge::cli

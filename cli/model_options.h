@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cli/outcome.h"
+#include "engine/chat_template.h"
 #include "engine/model.h"
 #include "engine/tokenizer.h"
 
@@ -46,5 +47,13 @@ struct LoadedModel {
 Outcome<LoadedModel> LoadModel(const ModelArguments& arguments);
 // Without its tokenizer, which stays null and need not exist.
 Outcome<LoadedModel> LoadModelAlone(const ModelArguments& arguments);
+
+// The model's chat template. kModel where it cannot be parsed; kUsage where there is none, with
+// what to do `instead`.
+Outcome<ChatTemplate> LoadTemplate(const LoadedModel& loaded, const std::string& instead);
+
+// What a failed computation ends with: kModel and the model's name where the model's numbers are
+// at fault, else kFailed.
+Failure WorkFailure(const LoadedModel& loaded, const Error& error);
 
 }  // namespace adjudge::cli

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -42,7 +43,20 @@ int Output::Finish(int code) {
 }
 
 void Say(std::string_view words) {
-  std::fwrite(words.data(), 1, words.size(), stderr);
+  constexpr std::size_t kMaxBytes = 2000;
+  // A cut inside a character would show as an escape of its first bytes.
+  std::size_t cut = std::min(words.size(), kMaxBytes);
+  while (cut < words.size() && cut > 0 && (static_cast<unsigned char>(words[cut]) & 0xC0) == 0x80) {
+    --cut;
+  }
+  std::string line = Printable(words.substr(0, cut));
+  if (cut < words.size()) line += "...";
+  line += '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+void SayLines(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
   std::fputc('\n', stderr);
 }
 

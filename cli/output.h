@@ -30,8 +30,11 @@ class Output {
   int error_ = 0;  // errno of the first failure
 };
 
-// One line of words on standard error.
+// One line of words on standard error, whatever a name or a file's text in them holds: control and
+// format characters and bytes that are not UTF-8 as escapes, cut after 2,000 bytes.
 void Say(std::string_view words);
+// The program's own text of several lines on standard error.
+void SayLines(std::string_view text);
 bool StderrIsTerminal();
 
 }  // namespace adjudge::cli

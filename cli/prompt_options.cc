@@ -5,14 +5,13 @@
 #include <utility>
 
 #include "cli/text_input.h"
+#include "engine/json_check.h"
 #include "engine/prompt.h"
 
 namespace adjudge::cli {
 namespace {
 
 using nlohmann::json;
-
-constexpr int kMaxDepth = 64;  // of arrays and objects in --messages
 
 tl::unexpected<Failure> BadMessages(const std::string& path, const std::string& why) {
   return tl::unexpected<Failure>(
@@ -43,22 +42,48 @@ std::string FaultIn(const json& messages) {
   return {};
 }
 
+// Content given as a list of parts, as chat interfaces send it: the text parts joined. What is
+// wrong with it, or nothing.
+std::string JoinParts(json& messages, const std::string& place) {
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const auto content = messages[i].find("content");
+    if (content == messages[i].end() || !content->is_array()) continue;
+    std::string joined;
+    for (std::size_t k = 0; k < content->size(); ++k) {
+      const json& part = (*content)[k];
+      const std::string pointer =
+          place + "/" + std::to_string(i) + "/content/" + std::to_string(k) + ": ";
+      if (!part.is_object()) return pointer + "expected a part {type, text}";
+      const auto type = part.find("type");
+      const std::string name =
+          type != part.end() && type->is_string() ? type->get<std::string>() : "";
+      if (name != "text")
+        return pointer + "expected a part of type \"text\", found \"" + name + "\"";
+      const auto text = part.find("text");
+      if (text == part.end() || !text->is_string()) return pointer + "expected a string \"text\"";
+      joined += text->get_ref<const std::string&>();
+    }
+    *content = std::move(joined);
+  }
+  return {};
+}
+
 // A JSON array of messages, or an object whose "messages" are that and whose other keys (tools,
 // ...) are variables of the template.
 Outcome<ChatRequest> ReadMessages(const std::string& path, BadBytes bad_bytes) {
-  CLI_ASSIGN_OR_RETURN(const std::string bytes, ReadJsonFile(path, bad_bytes));
-  bool too_deep = false;
-  const auto watch_depth = [&too_deep](int depth, json::parse_event_t, const json&) {
-    too_deep = too_deep || depth > kMaxDepth;
-    return !too_deep;
-  };
-  json given = json::parse(bytes, watch_depth, /*allow_exceptions=*/false);
-  if (too_deep) return BadMessages(path, "nested deeper than " + std::to_string(kMaxDepth));
-  if (given.is_discarded()) return BadMessages(path, "not JSON");
+  CLI_ASSIGN_OR_RETURN(const std::string bytes, ReadJsonFile(path, bad_bytes, kMaxJsonBytes));
+  if (Status checked = CheckJson(bytes); !checked) {
+    return BadMessages(path, ToString(checked.error()));
+  }
+  json given = json::parse(bytes, nullptr, /*allow_exceptions=*/false);
+  const std::string place = given.is_object() ? "/messages" : "";
   json variables = given.is_object() ? std::move(given) : json{{"messages", std::move(given)}};
   const auto messages = variables.find("messages");
   if (messages == variables.end()) return BadMessages(path, "expected a key \"messages\"");
   if (const std::string fault = FaultIn(*messages); !fault.empty()) {
+    return BadMessages(path, fault);
+  }
+  if (const std::string fault = JoinParts(*messages, place); !fault.empty()) {
     return BadMessages(path, fault);
   }
   ChatRequest request;
@@ -134,20 +159,20 @@ Outcome<PromptText> ReadPrompt(const PromptArguments& arguments) {
   return prompt;
 }
 
-Outcome<std::vector<TokenId>> EncodePromptText(const Tokenizer& tokenizer,
+Outcome<std::vector<TokenId>> EncodePromptText(const LoadedModel& loaded,
                                                const PromptText& prompt) {
-  const int code = prompt.from_command_line ? kUsage : kFailed;
+  const Tokenizer& tokenizer = *loaded.tokenizer;
+  int code = prompt.from_command_line ? kUsage : kFailed;
   std::vector<TokenId> ids;
   if (prompt.is_chat) {
-    auto chat_template = LoadChatTemplate(tokenizer);
-    if (!chat_template && chat_template.error().code == ErrorCode::kNotFound) {
-      return UsageFailure(chat_template.error().message + "; use --prompt");
-    }
-    CLI_ASSIGN_OR_RETURN(const ChatTemplate parsed, std::move(chat_template));
-    CLI_ASSIGN_OR_RETURN(ids, EncodeChat(tokenizer, parsed, prompt.request, prompt.encode));
+    CLI_ASSIGN_OR_RETURN(const ChatTemplate parsed, LoadTemplate(loaded, "use --prompt"));
+    CLI_ASSIGN_OR_RETURN(ids, OrExit(EncodeChat(tokenizer, parsed, prompt.request, prompt.encode),
+                                     kFailed, "chat template of " + loaded.name()));
   } else {
-    CLI_ASSIGN_OR_RETURN(
-        ids, OrExit(EncodePrompt(tokenizer, prompt.text, prompt.encode), code, "prompt"));
+    Result<std::vector<TokenId>> encoded = EncodePrompt(tokenizer, prompt.text, prompt.encode);
+    // What the vocabulary cannot spell is no fault of the command line.
+    if (!encoded && encoded.error().code == ErrorCode::kUnsupported) code = kFailed;
+    CLI_ASSIGN_OR_RETURN(ids, OrExit(std::move(encoded), code, "prompt"));
   }
   if (ids.empty()) return tl::unexpected<Failure>(Failure(code, "the prompt is empty"));
   return ids;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/model_options.h"
 #include "cli/outcome.h"
 #include "engine/base/token.h"
 #include "engine/chat_template.h"
@@ -38,7 +39,6 @@ struct PromptText {
 };
 Outcome<PromptText> ReadPrompt(const PromptArguments& arguments);
 
-Outcome<std::vector<TokenId>> EncodePromptText(const Tokenizer& tokenizer,
-                                               const PromptText& prompt);
+Outcome<std::vector<TokenId>> EncodePromptText(const LoadedModel& loaded, const PromptText& prompt);
 
 }  // namespace adjudge::cli

@@ -9,15 +9,6 @@
 namespace adjudge::cli {
 namespace {
 
-// CLI11 lets a number wrap around or saturate; a seed that is echoed must be the one given.
-std::string FaultInSeed(const std::string& text) {
-  std::uint64_t seed = 0;
-  const char* end = text.data() + text.size();
-  const auto [after, error] = std::from_chars(text.data(), end, seed);
-  if (error == std::errc() && after == end) return {};
-  return "expected a whole number from 0 to 2^64 - 1, found \"" + text + "\"";
-}
-
 Outcome<std::pair<TokenId, double>> ParseBias(const std::string& text,
                                               const Vocabulary& vocabulary) {
   TokenId id = kNoToken;
@@ -42,13 +33,15 @@ Outcome<std::pair<TokenId, double>> ParseBias(const std::string& text,
 void AddSamplingOptions(CLI::App& verb, SamplingArguments& arguments) {
   SamplerOptions& sampler = arguments.sampler;
   verb.add_option("-n,--max-tokens", arguments.max_tokens, "most tokens to make")
-      ->check(CLI::Range(1, 1 << 30))
+      ->transform(WholeNumber(1, 1 << 30))
       ->type_name("N")
       ->capture_default_str();
   verb.add_option("-t,--temperature", sampler.temperature, "0 = always the likeliest token")
       ->type_name("T")
       ->capture_default_str();
-  verb.add_option("--top-k", sampler.top_k, "draw among the K likeliest; 0 = off")->type_name("K");
+  verb.add_option("--top-k", sampler.top_k, "draw among the K likeliest; 0 = off")
+      ->transform(WholeNumber(0, 1 << 30))
+      ->type_name("K");
   verb.add_option("--top-p", sampler.top_p, "draw among the likeliest that reach this mass")
       ->type_name("P");
   verb.add_option("--min-p", sampler.min_p, "drop tokens below this times the likeliest")
@@ -62,7 +55,7 @@ void AddSamplingOptions(CLI::App& verb, SamplingArguments& arguments) {
       ->allow_extra_args(false);
   arguments.seed_given =
       verb.add_option("--seed", sampler.seed, "of the draws; the same seed draws the same text")
-          ->check(CLI::Validator(FaultInSeed, ""))
+          ->transform(SeedNumber())
           ->type_name("N");
   AddRepeated(verb, "--stop", arguments.stop, "end before this text; may be given several times");
   verb.add_flag("--ignore-eos", arguments.ignore_eos, "never end by the model's own wish");

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <set>
 
 #include "cli/interrupt.h"
 #include "cli/json_output.h"
@@ -13,6 +12,7 @@
 #include "cli/text_input.h"
 #include "cli/verb.h"
 #include "cli/words.h"
+#include "engine/json_check.h"
 
 namespace adjudge::cli {
 namespace {
@@ -47,20 +47,8 @@ Result<ScoreRequest> ParseLine(std::string_view line, bool lossy) {
   if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
     return Fail(ErrorCode::kMalformed, "a blank line");
   }
-  std::set<std::string> keys;
-  std::string twice;
-  const auto watch_keys = [&](int depth, Json::parse_event_t event, const Json& parsed) {
-    if (depth == 1 && event == Json::parse_event_t::key &&
-        !keys.insert(parsed.get<std::string>()).second) {
-      twice = parsed.get<std::string>();
-    }
-    return true;
-  };
-  const Json object = Json::parse(line, watch_keys, /*allow_exceptions=*/false);
-  if (object.is_discarded()) return Fail(ErrorCode::kMalformed, "not JSON");
-  if (!twice.empty()) {
-    return Fail(ErrorCode::kMalformed, "the key \"" + twice + "\" comes twice");
-  }
+  ADJUDGE_RETURN_IF_ERROR(CheckJson(line));
+  const Json object = Json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) {
     return Fail(
         ErrorCode::kMalformed,
@@ -73,8 +61,9 @@ Result<ScoreRequest> ParseLine(std::string_view line, bool lossy) {
 }
 
 Json ErrorJson(std::size_t line_number, const Error& error) {
-  return {{"line", line_number},
-          {"error", {{"code", ToString(error.code)}, {"message", ToString(error)}}}};
+  Json json = {{"code", ToString(error.code)}, {"message", ToString(error)}};
+  if (!error.place.empty()) json["place"] = error.place;
+  return {{"line", line_number}, {"error", std::move(json)}};
 }
 
 // The lines with their numbers from 1.
@@ -133,7 +122,8 @@ class Scorer {
       for (std::size_t i = 0; i < good.size(); ++i) good[i]->result = output->results[i];
     } else if (items.size() == 1) {
       Error error = std::move(output).error();
-      error.place.clear();  // a place among the requests of a batch says nothing here
+      // A place among the requests of a batch says nothing here.
+      error.place.erase(0, std::min(error.place.find('/'), error.place.size()));
       items[0].tokens = tl::unexpected<Error>(std::move(error));
     } else {
       for (Item& item : items) Score(std::span(&item, 1));

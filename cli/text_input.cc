@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -21,7 +22,8 @@ Outcome<std::string> ReadAll(int fd, const std::string& name, std::size_t max_by
   std::string bytes;
   char buffer[1 << 16];
   while (true) {
-    const ssize_t n = read(fd, buffer, sizeof buffer);
+    const std::size_t wanted = std::min(sizeof buffer, max_bytes + 1 - bytes.size());
+    const ssize_t n = read(fd, buffer, wanted);
     if (n < 0 && errno == EINTR) return Failed(name, "cancelled");
     if (n < 0) return Failed(name, std::string("cannot read: ") + std::strerror(errno));
     if (n == 0) return bytes;

@@ -10,11 +10,14 @@
 namespace adjudge::cli {
 
 inline constexpr std::size_t kMaxInputBytes = std::size_t{1} << 30;
+inline constexpr std::size_t kMaxJsonBytes = std::size_t{16} << 20;  // of one JSON value
 
 // What becomes of bytes that are not UTF-8.
 enum class BadBytes { kRefuse, kReplace };
 inline BadBytes LossyBytes(bool lossy) { return lossy ? BadBytes::kReplace : BadBytes::kRefuse; }
 
+// No reader goes further than one byte beyond its limit.
+//
 // The text itself, or all of standard input where it is "-". Bad bytes of a text end with kUsage,
 // of standard input with kFailed, and their offset is told.
 Outcome<std::string> ReadText(const std::string& text_or_dash,

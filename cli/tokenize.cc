@@ -37,6 +37,10 @@ Outcome<std::vector<TokenId>> ParseIds(std::string_view text, const Vocabulary& 
     const std::size_t end = std::min(text.find_first_of(kBetween, at), text.size());
     TokenId id = kNoToken;
     const auto [after, error] = std::from_chars(text.data() + at, text.data() + end, id);
+    if (error == std::errc::result_out_of_range && after == text.data() + end) {
+      return failure("expected ids from 0 to " + std::to_string(vocabulary.size() - 1) +
+                     ", found " + Printable(text.substr(at, std::min<std::size_t>(end - at, 40))));
+    }
     if (error != std::errc() || after != text.data() + end) {
       return failure("expected numbers apart by commas or blanks, found \"" +
                      Printable(text.substr(at, std::min<std::size_t>(end - at, 40))) +
@@ -112,7 +116,10 @@ Outcome<int> Encode(const Arguments& arguments, const Tokenizer& tokenizer, cons
 }
 
 Outcome<int> Run(const Arguments& arguments) {
-  if (arguments.text_given->count() + arguments.ids_given->count() != 1) {
+  if (arguments.text_given->count() > 0 && arguments.ids_given->count() > 0) {
+    return UsageFailure("expected a text or --ids, found both");
+  }
+  if (arguments.text_given->count() + arguments.ids_given->count() == 0) {
     return UsageFailure("expected a text (- is standard input) or --ids");
   }
   const bool decode = arguments.decode || arguments.ids_given->count() > 0;

@@ -108,7 +108,7 @@ void AddTrace(CLI::App& app, Program& program) {
   CLI::App* verb = app.add_subcommand("trace", "Show a generation token by token");
   AddGenerationOptions(*verb, arguments->generation);
   verb->add_option("--top", arguments->top, "alternatives shown at each step")
-      ->check(CLI::Range(0, kMaxAlternatives))
+      ->transform(WholeNumber(0, kMaxAlternatives))
       ->type_name("N")
       ->capture_default_str();
   verb->add_flag("--json", arguments->json, "one JSON object instead of a table");

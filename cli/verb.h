@@ -26,6 +26,12 @@ void AddBench(CLI::App& app, Program& program);
 void AddChat(CLI::App& app, Program& program);
 void AddCompare(CLI::App& app, Program& program);
 
+// The rule of every whole number on the command line: decimal digits (010 is ten, 0x10 is refused),
+// from `least` to `most`.
+CLI::Validator WholeNumber(int least, int most);
+// The same from 0 to 2^64 - 1: a seed that is echoed must be the one given.
+CLI::Validator SeedNumber();
+
 // An option that may be given several times, one value each time. Every value is kept as it was
 // given: "", "{}" and "[a,b]" too, which CLI11 would otherwise read as lists.
 CLI::Option* AddRepeated(CLI::App& verb, const std::string& name, std::vector<std::string>& values,

@@ -274,6 +274,7 @@ Status Generation::Compute(std::size_t n_tokens, bool wants_last) {
       return {};
     }
     if (!output) return tl::unexpected<Error>(std::move(output).error());
+    ADJUDGE_RETURN_IF_ERROR(CheckFinite(output->logits, "token " + std::to_string(made())));
     n_tokens -= chunk.n_tokens;
     const std::size_t width = chunk.rows.empty() ? 0 : output->logits.size() / chunk.rows.size();
     for (std::size_t i = 0; i < chunk.n_awaited; ++i) {

@@ -17,7 +17,7 @@ namespace {
 
 bool IsGguf(const fs::path& path) {
   std::error_code ignored;
-  if (fs::is_directory(path, ignored)) return false;
+  if (!fs::is_regular_file(path, ignored)) return false;  // opening a pipe would wait
   std::array<char, 4> magic = {};
   std::ifstream(path, std::ios::binary).read(magic.data(), magic.size());
   return std::string_view(magic.data(), magic.size()) == "GGUF";

@@ -24,6 +24,17 @@ double LogProb(std::span<const float> logits, TokenId id) {
   return logits[static_cast<std::size_t>(id)] - LogSumExp(logits);
 }
 
+Status CheckFinite(std::span<const float> logits, const std::string& place) {
+  bool good = true;
+  bool any = false;
+  for (const float logit : logits) {
+    good = good && !(std::isnan(logit) || logit == std::numeric_limits<float>::infinity());
+    any = any || std::isfinite(logit);
+  }
+  if (good && (any || logits.empty())) return {};
+  return Fail(ErrorCode::kNotFinite, "the model gave a logit that is not finite", place);
+}
+
 TokenId BestToken(std::span<const float> logits, const TokenMask* mask) {
   TokenId best = kNoToken;
   float best_logit = -std::numeric_limits<float>::infinity();

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "engine/base/result.h"
 #include "engine/base/token.h"
 #include "engine/base/token_mask.h"
 
@@ -26,5 +28,9 @@ TokenId BestToken(std::span<const float> logits, const TokenMask* mask = nullptr
 // the mask, where one is given.
 std::vector<std::pair<TokenId, double>> BestLogProbs(std::span<const float> logits, int n,
                                                      const TokenMask* mask = nullptr);
+
+// kNotFinite where the row has no sum: a NaN, +infinity, or nothing above -infinity. The place is
+// the caller's.
+Status CheckFinite(std::span<const float> logits, const std::string& place);
 
 }  // namespace adjudge

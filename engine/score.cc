@@ -89,7 +89,7 @@ class ScorePasses {
   Result<std::size_t> AddSome(Sequence& sequence, std::span<const TokenId> tokens,
                               std::vector<Row>& rows);
   Status Flush();
-  void Read(std::span<const float> logits, std::span<const Target> targets);
+  Status Read(std::span<const float> logits, std::span<const Target> targets);
 
   const Model& model_;
   std::span<const ScoreTokens> requests_;
@@ -232,7 +232,7 @@ Status ScorePasses::Flush() {
     const std::span<const float> logits = output.entries[e].logits;
     const std::size_t width = rows.empty() ? 0 : logits.size() / rows.size();
     for (std::size_t r = 0; r < rows.size(); ++r) {
-      Read(logits.subspan(r * width, width), rows[r].targets);
+      ADJUDGE_RETURN_IF_ERROR(Read(logits.subspan(r * width, width), rows[r].targets));
     }
   }
   batch_ = Batch();
@@ -242,16 +242,25 @@ Status ScorePasses::Flush() {
   return {};
 }
 
-void ScorePasses::Read(std::span<const float> logits, std::span<const Target> targets) {
+Status ScorePasses::Read(std::span<const float> logits, std::span<const Target> targets) {
+  if (!targets.empty()) {
+    const auto& [request, index] = targets.front();
+    ADJUDGE_RETURN_IF_ERROR(
+        CheckFinite(logits, Place(request) + "/token_logprobs/" + std::to_string(index)));
+  }
   const double log_sum = LogSumExp(logits);
   const TokenId best = BestToken(logits, &producible_);
   for (const auto& [request, index] : targets) {
     ScoreResult& result = output_.results[request];
     const TokenId token = result.token_ids[index];
-    result.token_logprobs[index] = logits[static_cast<std::size_t>(token)] - log_sum;
+    const std::span<const float> logit = logits.subspan(static_cast<std::size_t>(token), 1);
+    ADJUDGE_RETURN_IF_ERROR(
+        CheckFinite(logit, Place(request) + "/token_logprobs/" + std::to_string(index)));
+    result.token_logprobs[index] = logit.front() - log_sum;
     result.is_greedy = result.is_greedy && token == best;
     if (--left_[request] == 0) ++done_;
   }
+  return {};
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "eval/answer_extraction.h"
@@ -122,7 +124,14 @@ class Comparison {
  private:
   Result<Prompt> MakePrompt(const ExamItem& item) const {
     std::vector<std::string> texts;
-    for (const ExamOption& option : item.options) texts.push_back(option.text);
+    std::unordered_set<std::string_view> seen;  // published exams have such items
+    for (const ExamOption& option : item.options) {
+      if (!seen.insert(option.text).second) {
+        return Fail(ErrorCode::kInvalidArgument,
+                    "two options have the text \"" + option.text + "\"", item.id);
+      }
+      texts.push_back(option.text);
+    }
     const Question question = Question::Choice(item.id, item.stem, texts);
     const Entry no_state;
     Prompt prompt;

@@ -4,6 +4,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "engine/json_check.h"
+
 namespace adjudge {
 namespace {
 
@@ -149,10 +151,10 @@ Result<std::vector<ExamItem>> ReadExamJsonl(std::string_view text, const ExamLim
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    const Json parsed = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (parsed.is_discarded()) {
-      return Fail(ErrorCode::kMalformed, "expected a JSON object", Line(number));
+    if (Status checked = CheckJson(line); !checked) {
+      return Fail(checked.error().code, ToString(checked.error()), Line(number));
     }
+    const Json parsed = Json::parse(line, nullptr, /*allow_exceptions=*/false);
     ADJUDGE_ASSIGN_OR_RETURN(ExamItem item, ReadItem(parsed, Line(number)));
     ADJUDGE_RETURN_IF_ERROR(AddItem(std::move(item), limits, Line(number), items));
   }

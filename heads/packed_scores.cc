@@ -289,7 +289,7 @@ Status Scorer::ReadPart(const Part& part, const EntryOutput& output) {
       value = node_ends_[piece.set][static_cast<std::size_t>(read.node)] = LogSumExp(ends);
     }
     if (!std::isfinite(value)) {
-      return Fail(ErrorCode::kMalformed, "the model gave a logit that is not finite",
+      return Fail(ErrorCode::kNotFinite, "the model gave a logit that is not finite",
                   "set " + std::to_string(piece.set));
     }
   }

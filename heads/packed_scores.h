@@ -41,7 +41,7 @@ struct PackedScores {
 // all in the same pass. How the work is split into passes, and what else is scored, changes no bit
 // of a score. Errors: kInvalidArgument for an empty tail, continuation or set, or an id outside the
 // vocabulary; kLimit with both numbers where a path does not fit the window (place "set N");
-// kMalformed when the model gives a logit that is not finite; kCancelled by the session's flag.
+// kNotFinite when the model gives a logit that is not finite; kCancelled by the session's flag.
 Result<PackedScores> ScorePacked(DecisionSession& session, std::span<const TokenId> prefix,
                                  std::span<const ContinuationSet> sets,
                                  const PackOptions& options = {});

@@ -102,6 +102,14 @@ Status ReadScoreCriteria(const JsonValue* criteria, const std::string& place,
 Result<Question> ReadQuestion(std::string id, const JsonValue& value, const std::string& place,
                               const QuestionLimits& limits) {
   if (value.kind != JsonKind::kObject) return Expected("an object", value, place);
+  for (const std::string& key : value.keys) {
+    if (key == "type" || key == "instructions" || key == "criteria" || key.starts_with("x_")) {
+      continue;
+    }
+    return Fail(ErrorCode::kUnsupported,
+                "a question has type, instructions and criteria; other keys must begin with x_",
+                JsonPointer(place, key));
+  }
   Question question{.id = std::move(id)};
   ADJUDGE_ASSIGN_OR_RETURN(
       question.instructions,
@@ -143,6 +151,12 @@ Result<SystemOneRequest> ParseSystemOneRequest(std::string_view json_text,
                                                  .max_depth = limits.max_depth,
                                                  .max_values = limits.max_values}));
   if (body.kind != JsonKind::kObject) return Expected("an object", body, "");
+  for (const char* key : {"images", "files", "assets"}) {
+    if (body.Find(key) == nullptr) continue;
+    return Fail(ErrorCode::kUnsupported,
+                std::string(key) + " cannot be read, and the answers would not regard them",
+                JsonPointer("", key));
+  }
   SystemOneRequest request;
   if (const JsonValue* model = body.Find("model"); model != nullptr) {
     if (model->kind != JsonKind::kString) return Expected("a string", *model, "/model");

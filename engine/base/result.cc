@@ -18,6 +18,8 @@ std::string_view ToString(ErrorCode code) {
       return "input/output";
     case ErrorCode::kCancelled:
       return "cancelled";
+    case ErrorCode::kNotFinite:
+      return "not finite";
   }
   return "unknown";
 }

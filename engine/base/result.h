@@ -19,6 +19,7 @@ enum class ErrorCode {
   kLimit,            // larger than a stated limit (context window, cache, options struct)
   kIo,               // the operating system refused
   kCancelled,        // the caller asked to stop
+  kNotFinite,        // the model computed a number that is not finite
 };
 
 // The code in the words used in messages and JSON, for example "malformed".

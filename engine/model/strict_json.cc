@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/json_check.h"
 #include "engine/model/printable_name.h"
 
 namespace adjudge {
@@ -74,6 +75,7 @@ class Checker {
 }  // namespace
 
 Result<json> ParseStrictJson(std::string_view text, const StrictJsonLimits& limits) {
+  ADJUDGE_RETURN_IF_ERROR(CheckNoNul(text));
   Checker checker(limits);
   const bool good = json::sax_parse(text.begin(), text.end(), &checker);
   if (checker.error()) return tl::unexpected<Error>(*checker.error());

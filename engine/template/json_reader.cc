@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/json_check.h"
+
 namespace adjudge::jinja {
 namespace {
 
@@ -109,6 +111,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
 }  // namespace
 
 Result<Value> ReadJson(std::string_view json, Budget& budget) {
+  ADJUDGE_RETURN_IF_ERROR(CheckNoNul(json));
   Builder builder(budget);
   nlohmann::json::sax_parse(json.begin(), json.end(), &builder);
   return builder.Finish();

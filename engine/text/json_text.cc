@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engine/json_check.h"
+
 namespace adjudge {
 namespace {
 
@@ -37,6 +39,7 @@ Status CheckDepth(std::string_view text) {
 }  // namespace
 
 Result<nlohmann::json> ParseJsonText(std::string_view text) {
+  ADJUDGE_RETURN_IF_ERROR(CheckNoNul(text));
   ADJUDGE_RETURN_IF_ERROR(CheckDepth(text));
   // With exceptions off the library does not say where the error is.
   try {

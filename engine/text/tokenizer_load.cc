@@ -13,8 +13,13 @@ namespace adjudge {
 namespace fs = std::filesystem;
 
 Result<std::string> ReadTokenizerFile(const fs::path& path, const TokenizerLimits& limits) {
-  std::ifstream file(path, std::ios::binary);
   std::error_code error;
+  // Before it is opened: opening a pipe without a writer hangs.
+  if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
+    return Fail(ErrorCode::kIo, "expected a regular file, found a folder, pipe or device",
+                path.string());
+  }
+  std::ifstream file(path, std::ios::binary);
   const auto size = fs::file_size(path, error);
   if (!file || error) {
     return Fail(
@@ -49,9 +54,11 @@ bool BeginsAsSentencePiece(std::string_view bytes) {
 TokenizerResult Tokenizer::Load(const fs::path& path, const TokenizerLimits& limits) {
   std::error_code error;
   if (fs::is_directory(path, error)) return LoadFolderTokenizer(path, limits);
-  std::ifstream file(path, std::ios::binary);
+  const bool regular = fs::is_regular_file(path, error);
+  std::ifstream file;
+  if (regular) file.open(path, std::ios::binary);
   char magic[4] = {};
-  if (!fs::is_regular_file(path, error) || !file) {
+  if (!regular || !file) {
     return Fail(ErrorCode::kIo,
                 std::string("cannot read the file: ") +
                     (error ? error.message() : "it is no regular file or may not be read"),

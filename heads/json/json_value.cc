@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/base/utf8.h"
+#include "engine/json_check.h"
 
 namespace adjudge {
 
@@ -227,6 +228,7 @@ Result<JsonValue> ParseJson(std::string_view text, const JsonLimits& limits) {
   if (const auto bad = FirstInvalidUtf8(text)) {
     return Fail(ErrorCode::kMalformed, "not UTF-8 at byte " + std::to_string(*bad));
   }
+  ADJUDGE_RETURN_IF_ERROR(CheckNoNul(text));
   Builder builder(limits);
   nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
   return builder.Take();

@@ -20,7 +20,14 @@ Result<std::vector<TextSpan>> RenderStandIn(const Tokenizer& tokenizer) {
   if (tokenizer.eos()) request.eos_token = vocabulary.bytes(*tokenizer.eos());
   // Labels are read at the beginning of the answer, so nothing may be thought before it.
   request.variables_json = R"({"enable_thinking": false})";
-  return chat_template.Render(request);
+  auto spans = chat_template.Render(request);
+  if (!spans) {
+    Error error = std::move(spans).error();
+    error.message = ToString(error);
+    error.place = "chat template";
+    return tl::unexpected<Error>(std::move(error));
+  }
+  return spans;
 }
 
 void Append(std::vector<TextSpan>& spans, std::string_view text, bool trusted) {

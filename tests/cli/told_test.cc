@@ -48,7 +48,7 @@ std::vector<CliCase> Cases() {
        .arguments = {"score", "-m", "{tiny}", "-"},
        .input = R"({"context":"a","context":"b","continuation":"c"})",
        .exit_code = 1,
-       .in_output = {R"(the key \"context\" comes twice)"}},
+       .in_output = {"/context: this key comes twice in one object"}},
       {.name = "ScoreBlankLines",
        .arguments = {"score", "-m", "{tiny}", "-"},
        .input = "\n \t\n",

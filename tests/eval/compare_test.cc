@@ -142,6 +142,17 @@ TEST_F(CompareTest, Reports) {
   }
 }
 
+TEST_F(CompareTest, RefusesAnItemWithTheSameOptionTwice) {
+  std::vector<ExamItem> items = {items_[0], items_[0]};
+  items[1].id = "twice";
+  items[1].options[1].text = items[1].options[0].text;
+  const auto result = Compare(model_, tokenizer_, items, {.steps = 1});
+  ASSERT_TRUE(result) << ToString(result.error());
+  EXPECT_EQ(result->rows[0].error, "");
+  EXPECT_NE(result->rows[1].error.find("twice: two options have the text"), std::string::npos)
+      << result->rows[1].error;
+}
+
 TEST_F(CompareTest, CancelAndBadArguments) {
   const std::atomic<bool> cancel{true};
   const auto cancelled = Compare(model_, tokenizer_, items_, {.warm_up = false, .cancel = &cancel});

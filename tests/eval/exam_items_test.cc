@@ -30,9 +30,9 @@ TEST(ExamItemsTest, JsonlRefusesByLine) {
     const char* line;
     const char* named;
   } cases[] = {
-      {"{", "JSON object"},
+      {"{", "not JSON"},
       {"[]", "JSON object"},
-      {"\"\xff\"", "JSON object"},
+      {"\"\xff\"", "not JSON"},
       {R"({"id":1})", "\"id\""},
       {R"({"id":"q"})", "\"question\""},
       {R"({"id":"q","question":{"stem":"s"}})", "\"choices\""},

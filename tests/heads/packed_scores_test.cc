@@ -244,7 +244,7 @@ TEST(PackedScoresErrorTest, LogitsThatAreNotFinite) {
                                     {.tail = {1, 2}, .continuations = {{3}}}};
     const auto scores = ScorePacked(session, Tokens{1}, sets);
     ASSERT_FALSE(scores);
-    EXPECT_EQ(scores.error().code, ErrorCode::kMalformed);
+    EXPECT_EQ(scores.error().code, ErrorCode::kNotFinite);
     EXPECT_EQ(scores.error().place, "set 1");
   }
 }

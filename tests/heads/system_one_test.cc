@@ -67,7 +67,7 @@ TEST(SystemOneTest, Accepts) {
       WithQuestion(R"({"type":"choice","criteria":{"only":null}})"),
       WithQuestion(R"({"type":"choice","criteria":{"a":{"x":1},"b":["y"],"c":""}})"),
       WithQuestion(R"({"type":"score","criteria":["alone"]})"),
-      WithQuestion(R"({"type":"score","criteria":[{"label":"low"},["mid"],"high"],"extra":1})"),
+      WithQuestion(R"({"type":"score","criteria":[{"label":"low"},["mid"],"high"],"x_extra":1})"),
   };
   for (const std::string& text : cases) {
     const auto request = ParseSystemOneRequest(text);

@@ -1,5 +1,8 @@
 #include "tests/testing/cli_case.h"
 
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -18,11 +21,19 @@ constexpr const char* kTemplate =
 fs::path TinyFolder() { return SourceFolder() / "tests" / "golden" / "tiny"; }
 
 // A model folder with a chat template, made from the tiny one.
-void WriteChatModel(const fs::path& to) {
+void WriteChatModel(const fs::path& to, const std::string& chat_template = kTemplate) {
   fs::copy(TinyFolder() / "llama-f32", to);
   json config = json::parse(ReadFile(to / "tokenizer_config.json"));
-  config["chat_template"] = kTemplate;
+  config["chat_template"] = chat_template;
   std::ofstream(to / "tokenizer_config.json") << config.dump();
+}
+
+// The tiny model with every weight in the second half of its file a NaN.
+void WriteNanModel(const fs::path& to) {
+  WriteChatModel(to);
+  std::string bytes = ReadFile(to / "model.safetensors");
+  std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2), bytes.end(), '\xff');
+  std::ofstream(to / "model.safetensors", std::ios::binary) << bytes;
 }
 
 struct Files {
@@ -34,6 +45,13 @@ struct Files {
     temp.Write("head.gguf", whole.substr(0, 300));
     temp.Write("text.gguf", "This is no model.\n");
     WriteChatModel(temp.path() / "chat");
+    WriteChatModel(temp.path() / "unparsed", "{% for m in");
+    WriteChatModel(temp.path() / "raising", "{{ raise_exception('no\n\x1b[2J\xe2\x80\xae') }}");
+    WriteNanModel(temp.path() / "nan");
+    mkfifo((temp.path() / "pipe").c_str(), 0600);
+    WriteChatModel(temp.path() / "piped");
+    fs::remove(temp.path() / "piped" / "tokenizer.model");
+    mkfifo((temp.path() / "piped" / "tokenizer.json").c_str(), 0600);
   }
 };
 

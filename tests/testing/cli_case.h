@@ -14,7 +14,9 @@ namespace adjudge::testing {
 
 // One row. Everywhere in it "{tiny}" is a tiny random model with a tokenizer and no template,
 // "{chat}" one with a template, "{default}" the default model (the row skips without it), "{temp}"
-// a folder with the bad files empty.gguf, short.gguf, head.gguf and text.gguf.
+// a folder with the bad files empty.gguf, short.gguf, head.gguf, text.gguf and pipe (a FIFO), and
+// the bad models unparsed (its template), raising (its template), nan (its weights) and piped (a
+// FIFO as tokenizer.json).
 struct CliCase {
   std::string name;
   std::vector<std::string> arguments;
