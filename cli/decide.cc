@@ -103,9 +103,9 @@ Outcome<Asked> ReadQuestions(const Arguments& arguments) {
       arguments.noul) {
     return UsageFailure("--state, --choice, --level and --noul go with --ask, not with a file");
   }
-  CLI_ASSIGN_OR_RETURN(const std::string body,
-                       ReadJsonFile(arguments.request, LossyBytes(arguments.lossy),
-                                    SystemOneLimits().max_bytes));
+  CLI_ASSIGN_OR_RETURN(
+      const std::string body,
+      ReadJsonFile(arguments.request, LossyBytes(arguments.lossy), SystemOneLimits().max_bytes));
   const std::string name = arguments.request == "-" ? "standard input" : arguments.request;
   CLI_ASSIGN_OR_RETURN(SystemOneRequest request,
                        OrExit(ParseSystemOneRequest(body), kFailed, name));

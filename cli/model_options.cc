@@ -6,8 +6,8 @@
 
 #include "cli/output.h"
 #include "cli/printable.h"
-#include "engine/inspect.h"
 #include "cli/verb.h"
+#include "engine/inspect.h"
 #include "engine/prompt.h"
 
 namespace adjudge::cli {

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "engine/base/check.h"
+#include "engine/base/utf8.h"
 #include "engine/text/bpe_merger.h"
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/nfc.h"
 #include "engine/text/special_trie.h"
-#include "engine/base/utf8.h"
 
 namespace adjudge {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <optional>
 
+#include "engine/base/utf8.h"
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/charsmap.h"
-#include "engine/base/utf8.h"
 
 namespace adjudge {
 namespace {

@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "engine/text/byte_alphabet.h"
 #include "engine/base/utf8.h"
+#include "engine/text/byte_alphabet.h"
 
 namespace adjudge {
 namespace {

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/utf8.h"
 #include "engine/text/bpe_merger.h"
 #include "engine/text/charsmap.h"
 #include "engine/text/nfc.h"
 #include "engine/text/sentencepiece_tokenizer.h"
-#include "engine/base/utf8.h"
 #include "engine/tokenizer.h"
 #include "tests/testing/small_tokenizers.h"
 #include "tests/testing/test_data.h"

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "engine/base/check.h"
+#include "engine/base/utf8.h"
 #include "engine/text/bpe_tokenizer.h"
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/sentencepiece_tokenizer.h"
-#include "engine/base/utf8.h"
 
 namespace adjudge {
 namespace {
