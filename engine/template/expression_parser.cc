@@ -109,28 +109,25 @@ Result<ExprPtr> ExpressionParser::ParseConditional() {
   return expr;
 }
 
-Result<ExprPtr> ExpressionParser::ParseOr() {
-  ADJUDGE_ASSIGN_OR_RETURN(ExprPtr expr, ParseAnd());
-  if (!tokens_.IsName("or")) return expr;
-  ExprPtr chain = MakeExpr(Expr::Kind::kOr, tokens_.line());
+Result<ExprPtr> ExpressionParser::ParseWordChain(
+    std::string_view word, Expr::Kind kind, Result<ExprPtr> (ExpressionParser::*parse_operand)()) {
+  ADJUDGE_ASSIGN_OR_RETURN(ExprPtr expr, (this->*parse_operand)());
+  if (!tokens_.IsName(word)) return expr;
+  ExprPtr chain = MakeExpr(kind, tokens_.line());
   chain->operands.push_back(std::move(expr));
-  while (tokens_.SkipName("or")) {
-    ADJUDGE_ASSIGN_OR_RETURN(ExprPtr operand, ParseAnd());
+  while (tokens_.SkipName(word)) {
+    ADJUDGE_ASSIGN_OR_RETURN(ExprPtr operand, (this->*parse_operand)());
     chain->operands.push_back(std::move(operand));
   }
   return chain;
 }
 
+Result<ExprPtr> ExpressionParser::ParseOr() {
+  return ParseWordChain("or", Expr::Kind::kOr, &ExpressionParser::ParseAnd);
+}
+
 Result<ExprPtr> ExpressionParser::ParseAnd() {
-  ADJUDGE_ASSIGN_OR_RETURN(ExprPtr expr, ParseNot());
-  if (!tokens_.IsName("and")) return expr;
-  ExprPtr chain = MakeExpr(Expr::Kind::kAnd, tokens_.line());
-  chain->operands.push_back(std::move(expr));
-  while (tokens_.SkipName("and")) {
-    ADJUDGE_ASSIGN_OR_RETURN(ExprPtr operand, ParseNot());
-    chain->operands.push_back(std::move(operand));
-  }
-  return chain;
+  return ParseWordChain("and", Expr::Kind::kAnd, &ExpressionParser::ParseNot);
 }
 
 Result<ExprPtr> ExpressionParser::ParseNot() {

@@ -47,6 +47,9 @@ class ExpressionParser {
  private:
   tl::unexpected<Error> TooDeeplyNested() const;
   Result<ExprPtr> ParseConditional();
+  // operand (word operand)*, one flat list of operands.
+  Result<ExprPtr> ParseWordChain(std::string_view word, Expr::Kind kind,
+                                 Result<ExprPtr> (ExpressionParser::*parse_operand)());
   Result<ExprPtr> ParseOr();
   Result<ExprPtr> ParseAnd();
   Result<ExprPtr> ParseNot();

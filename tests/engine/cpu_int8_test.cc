@@ -21,6 +21,8 @@ namespace {
 using testing::AllTensorTypes;
 using testing::Cpu;
 using testing::FirstDifference;
+using testing::MatMul;
+using testing::PackOne;
 using testing::RandomFloats;
 using testing::RandomWeight;
 using testing::ShiftedFloats;
@@ -98,22 +100,6 @@ bool HasBytes(const Setting& setting) {
 
 std::string NameOf(const ::testing::TestParamInfo<Setting>& row) {
   return std::string(ToString(row.param.isa)) + "_" + std::string(ToString(row.param.precision));
-}
-
-std::unique_ptr<PackedWeight> PackOne(Backend& backend, const RandomWeight& weight) {
-  const TensorView view = weight.view();
-  auto packed = backend.Pack({&view, 1});
-  EXPECT_TRUE(packed.has_value());
-  return std::move(*packed);
-}
-
-std::vector<float> MatMul(Backend& backend, const PackedWeight& weight, std::vector<float> x,
-                          const std::vector<float>& bias = {}) {
-  const auto n = static_cast<std::int64_t>(x.size()) / weight.cols();
-  ShiftedFloats in(x, 1);
-  ShiftedFloats out(std::vector<float>(static_cast<std::size_t>(n * weight.rows()), NAN), 3);
-  backend.MatMul(weight, in.data(), static_cast<int>(n), bias, out.data());
-  return out.values();
 }
 
 // One row of activations, element by element.

@@ -13,26 +13,12 @@ namespace {
 using testing::AllTensorTypes;
 using testing::Cpu;
 using testing::FirstDifference;
+using testing::MatMul;
+using testing::PackOne;
 using testing::RandomFloats;
 using testing::RandomWeight;
 using testing::ShiftedFloats;
 using testing::SumTolerance;
-
-std::unique_ptr<PackedWeight> PackOne(Backend& backend, const RandomWeight& weight) {
-  const TensorView view = weight.view();
-  auto packed = backend.Pack({&view, 1});
-  EXPECT_TRUE(packed.has_value());
-  return std::move(*packed);
-}
-
-std::vector<float> MatMul(Backend& backend, const PackedWeight& weight, std::vector<float> x,
-                          const std::vector<float>& bias = {}) {
-  const auto n = static_cast<std::int64_t>(x.size()) / weight.cols();
-  ShiftedFloats in(x, 1);
-  ShiftedFloats out(std::vector<float>(static_cast<std::size_t>(n * weight.rows()), NAN), 3);
-  backend.MatMul(weight, in.data(), static_cast<int>(n), bias, out.data());
-  return out.values();
-}
 
 // Columns that suit a type: around a vector, odd, prime and real widths.
 std::vector<std::int64_t> ColumnsFor(TensorType type) {

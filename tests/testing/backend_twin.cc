@@ -132,6 +132,22 @@ std::unique_ptr<Backend> Cpu(CpuIsa isa, int threads, Precision precision) {
   return std::move(*backend);
 }
 
+std::unique_ptr<PackedWeight> PackOne(Backend& backend, const RandomWeight& weight) {
+  const TensorView view = weight.view();
+  auto packed = backend.Pack({&view, 1});
+  ADJUDGE_CHECK(packed.has_value());
+  return std::move(*packed);
+}
+
+std::vector<float> MatMul(Backend& backend, const PackedWeight& weight, std::vector<float> x,
+                          const std::vector<float>& bias) {
+  const auto n = static_cast<std::int64_t>(x.size()) / weight.cols();
+  ShiftedFloats in(x, 1);
+  ShiftedFloats out(std::vector<float>(static_cast<std::size_t>(n * weight.rows()), NAN), 3);
+  backend.MatMul(weight, in.data(), static_cast<int>(n), bias, out.data());
+  return out.values();
+}
+
 double SumTolerance(std::int64_t n, double magnitude) {
   return static_cast<double>(n + 2) * 0x1p-24 * magnitude;
 }

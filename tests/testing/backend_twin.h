@@ -45,6 +45,14 @@ const std::vector<TensorType>& AllTensorTypes();
 std::unique_ptr<Backend> Reference();
 std::unique_ptr<Backend> Cpu(CpuIsa isa, int threads = 2, Precision precision = Precision::kExact);
 
+// The weight in the backend's layout.
+std::unique_ptr<PackedWeight> PackOne(Backend& backend, const RandomWeight& weight);
+
+// x . weight (+ bias) for rows x, with input and output off any vector's alignment. The output is
+// filled with NaN before. x: [n, cols], result: [n, rows]
+std::vector<float> MatMul(Backend& backend, const PackedWeight& weight, std::vector<float> x,
+                          const std::vector<float>& bias = {});
+
 // How far a float sum of n products may lie from the exact one: each addend is rounded at most once
 // as a product and n times as part of a sum, each time by half a unit of 2^-23. `magnitude` is the
 // sum of the products' absolute values. One more unit for the reference's own float result.
