@@ -53,7 +53,7 @@ class Chat {
         sequence_(std::move(sequence)) {}
 
   // Reads lines until the end; the exit code.
-  int Talk();
+  Outcome<int> Talk();
 
  private:
   Outcome<bool> Answer(const std::string& question);
@@ -159,33 +159,39 @@ void Chat::Reset() {
   if (!arguments_.model.quiet) Say("[forgotten: the next message begins a new chat]");
 }
 
-int Chat::Talk() {
+Outcome<int> Chat::Talk() {
+  CLI_ASSIGN_OR_RETURN(const std::unique_ptr<LineInput> input, LineInput::Open("-"));
   const bool prompts = isatty(STDIN_FILENO) == 1 && StderrIsTerminal();
   if (prompts) Say("/reset begins anew, /quit ends; Ctrl-C stops an answer");
-  LineInput input;
   int code = kOk;
   while (true) {
     interrupt_.Clear();
     if (prompts) fputs("> ", stderr);
-    std::optional<std::string> line = input.Next();
-    if (!line && interrupt_.raised()) {
+    const std::optional<LineInput::Line> given = input->Next(interrupt_);
+    if (!given && interrupt_.raised()) {
       Say("adjudge chat: cancelled");
       code = kFailed;
     }
-    if (!line || *line == "/quit") break;
-    if (arguments_.lossy) line = RepairUtf8(*line);
-    if (line->empty()) continue;
-    if (*line == "/reset") {
+    if (!given || given->text == "/quit") break;
+    if (given->too_long) {
+      Say("adjudge chat: refused: a message longer than the limit of " +
+          std::to_string(LineInput::kMaxLineBytes) + " bytes");
+      code = kFailed;
+      continue;
+    }
+    const std::string line = arguments_.lossy ? RepairUtf8(given->text) : given->text;
+    if (line.empty()) continue;
+    if (line == "/reset") {
       Reset();
       continue;
     }
-    if (LooksLikeACommand(*line)) {
-      Say("adjudge chat: no command " + Printable(line->substr(0, line->find(' '))) +
+    if (LooksLikeACommand(line)) {
+      Say("adjudge chat: no command " + Printable(line.substr(0, line.find(' '))) +
           "; there are /reset and /quit (a blank in front sends the line as a message)");
       code = kFailed;
       continue;
     }
-    const Outcome<bool> answered = Answer(*line);
+    const Outcome<bool> answered = Answer(line);
     if (!answered) Say("adjudge chat: " + answered.error().message);
     if (!answered) {
       code = answered.error().exit_code;
@@ -194,8 +200,8 @@ int Chat::Talk() {
     }
     if (!output_.Flush()) break;
   }
-  if (input.error() != 0) {
-    Say(std::string("adjudge chat: standard input: cannot read: ") + std::strerror(input.error()));
+  if (input->error() != 0) {
+    Say(std::string("adjudge chat: standard input: cannot read: ") + std::strerror(input->error()));
     code = kFailed;
   }
   if (prompts) Say("");

@@ -189,7 +189,8 @@ Outcome<int> Run(const Arguments& arguments) {
   auto made = MakeDecisionHead(arguments.head, loaded.tokenizer, options);
   const bool rendering = !made && made.error().place == "chat template";
   CLI_ASSIGN_OR_RETURN(const std::unique_ptr<DecisionHead> head,
-                       OrExit(std::move(made), rendering ? kFailed : kUsage));
+                       OrExit(std::move(made), rendering ? kFailed : kUsage,
+                              rendering ? "model " + Printable(loaded.path.string()) : ""));
   CLI_ASSIGN_OR_RETURN(DecisionSession session, DecisionSession::Make(loaded.model));
   const Interrupt interrupt;
   session.CancelWith(interrupt.flag());

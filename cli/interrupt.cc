@@ -1,8 +1,12 @@
 #include "cli/interrupt.h"
 
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
+#include <cstdint>
 
 #include "cli/outcome.h"
 
@@ -13,7 +17,16 @@ namespace {
 std::atomic<bool> g_raised{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-extern "C" void OnInterrupt(int /*signal*/) { g_raised.store(true); }
+// Readable once g_raised is set: what a wait for input watches too, since a signal that comes just
+// before a read would not end it.
+int g_wake = -1;
+
+extern "C" void OnInterrupt(int /*signal*/) {
+  g_raised.store(true);
+  const std::uint64_t one = 1;
+  // The counter is far from full, so this cannot fail.
+  if (g_wake >= 0 && write(g_wake, &one, sizeof one) < 0) return;
+}
 
 extern "C" void OnInterruptEnd(int /*signal*/) {
   constexpr char kWords[] = "adjudge: cancelled\n";
@@ -34,8 +47,8 @@ void Install() {
 }  // namespace
 
 Interrupt::Interrupt() {
-  g_raised = false;
-  Install();
+  if (g_wake < 0) g_wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  Clear();
 }
 
 Interrupt::~Interrupt() { EndAtOnce(); }
@@ -51,8 +64,18 @@ const std::atomic<bool>* Interrupt::flag() const { return &g_raised; }
 bool Interrupt::raised() const { return g_raised.load(); }
 
 void Interrupt::Clear() {
+  std::uint64_t count = 0;
+  if (g_wake >= 0 && read(g_wake, &count, sizeof count) < 0) count = 0;  // it was not raised
   g_raised = false;
   Install();
+}
+
+bool Interrupt::WaitToRead(int fd) const {
+  std::array<pollfd, 2> waits = {pollfd{fd, POLLIN, 0}, pollfd{g_wake, POLLIN, 0}};
+  while (!raised()) {
+    if (poll(waits.data(), waits.size(), -1) > 0 && waits[0].revents != 0) return !raised();
+  }
+  return false;
 }
 
 }  // namespace adjudge::cli

@@ -21,6 +21,10 @@ class Interrupt {
   const std::atomic<bool>* flag() const;
   bool raised() const;
   void Clear();  // ready for the next piece of work
+
+  // Waits until the descriptor has something to read (or has ended); false when SIGINT came first,
+  // or before the call.
+  bool WaitToRead(int fd) const;
 };
 
 }  // namespace adjudge::cli

@@ -26,17 +26,15 @@ tl::unexpected<Failure> ModelFailure(const std::string& message) {
   return tl::unexpected<Failure>(Failure(kModel, message));
 }
 
-std::string Shown(const fs::path& path) { return "model " + Printable(path.string()); }
+std::string Shown(const fs::path& path, const std::string& what = "model") {
+  return what + " " + Printable(path.string());
+}
 
 // The file's fault, its path named once.
 template <typename T>
-Outcome<T> OrRefuse(Result<T> result, const fs::path& path) {
+Outcome<T> OrRefuse(Result<T> result, const fs::path& path, const std::string& what = "model") {
   if (!result && result.error().place == path.string()) result.error().place.clear();
-  return OrExit(std::move(result), kModel, Shown(path));
-}
-
-Outcome<std::shared_ptr<const Tokenizer>> LoadTokenizerAt(const fs::path& path) {
-  return OrRefuse(Tokenizer::Load(path), path);
+  return OrExit(std::move(result), kModel, Shown(path, what));
 }
 
 bool IsLlama2c(const fs::path& path) {
@@ -100,9 +98,11 @@ Outcome<fs::path> FindModel(const ModelArguments& arguments) {
 }
 
 Outcome<std::shared_ptr<const Tokenizer>> LoadTokenizer(const ModelArguments& arguments) {
-  if (!arguments.tokenizer.empty()) return LoadTokenizerAt(arguments.tokenizer);
+  if (!arguments.tokenizer.empty()) {
+    return OrRefuse(Tokenizer::Load(arguments.tokenizer), arguments.tokenizer, "tokenizer");
+  }
   CLI_ASSIGN_OR_RETURN(const fs::path path, FindModel(arguments));
-  auto tokenizer = LoadTokenizerAt(path);
+  auto tokenizer = OrRefuse(Tokenizer::Load(path), path);
   if (!tokenizer && IsLlama2c(path)) {
     return UsageFailure(Shown(path) +
                         ": a llama2.c file has no tokenizer of its own; give --tokenizer FILE");

@@ -2,12 +2,15 @@
 #include "engine/score.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
 #include "cli/interrupt.h"
 #include "cli/json_output.h"
+#include "cli/line_input.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
+#include "cli/printable.h"
 #include "cli/progress.h"
 #include "cli/text_input.h"
 #include "cli/verb.h"
@@ -66,20 +69,6 @@ Json ErrorJson(std::size_t line_number, const Error& error) {
   return {{"line", line_number}, {"error", std::move(json)}};
 }
 
-// The lines with their numbers from 1.
-std::vector<std::pair<std::size_t, std::string_view>> Lines(std::string_view text) {
-  std::vector<std::pair<std::size_t, std::string_view>> lines;
-  std::size_t number = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = text.substr(at, end - at);
-    ++number;
-    lines.emplace_back(number, line);
-    at = end + 1;
-  }
-  return lines;
-}
-
 // One line of the input on its way to one line of the output.
 struct Item {
   std::size_t number = 0;
@@ -87,7 +76,13 @@ struct Item {
   ScoreResult result;
 };
 
-Item MakeItem(std::size_t number, std::string_view line, const Tokenizer& tokenizer,
+Result<ScoreRequest> ParseLine(const LineInput::Line& line, bool lossy) {
+  if (!line.too_long) return ParseLine(std::string_view(line.text), lossy);
+  return Fail(ErrorCode::kLimit, "a line longer than the limit of " +
+                                     std::to_string(LineInput::kMaxLineBytes) + " bytes");
+}
+
+Item MakeItem(std::size_t number, const LineInput::Line& line, const Tokenizer& tokenizer,
               const ScoreOptions& options) {
   Item item = {number, ScoreTokens{}, {}};
   Result<ScoreRequest> request = ParseLine(line, options.lossy);
@@ -155,10 +150,21 @@ Json ToJson(const Item& item) {
           {"is_greedy", item.result.is_greedy}};
 }
 
+// Up to kBatchLines lines: the next one, and those that are there without waiting.
+std::vector<Item> NextItems(LineInput& input, const Interrupt& interrupt, std::size_t done,
+                            const Tokenizer& tokenizer, const ScoreOptions& options) {
+  std::vector<Item> items;
+  while (items.empty() || (items.size() < kBatchLines && input.HasLine())) {
+    const std::optional<LineInput::Line> line = input.Next(interrupt);
+    if (!line) break;
+    items.push_back(MakeItem(done + items.size() + 1, *line, tokenizer, options));
+  }
+  return items;
+}
+
 Outcome<int> Run(const Arguments& arguments) {
-  CLI_ASSIGN_OR_RETURN(const std::string input, ReadFileOrInput(arguments.file));
+  CLI_ASSIGN_OR_RETURN(const std::unique_ptr<LineInput> input, LineInput::Open(arguments.file));
   CLI_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel(arguments.model));
-  const auto lines = Lines(input);
   const Interrupt interrupt;
   ScoreOptions options;
   options.parse_special = arguments.special;
@@ -169,13 +175,11 @@ Outcome<int> Run(const Arguments& arguments) {
   std::size_t bad = 0;
   std::size_t done = 0;
   {
-    Progress progress("score", static_cast<std::int64_t>(lines.size()), arguments.model.quiet);
-    while (done < lines.size()) {
-      const std::size_t n = std::min(kBatchLines, lines.size() - done);
-      std::vector<Item> items;
-      for (const auto& [number, line] : std::span(lines).subspan(done, n)) {
-        items.push_back(MakeItem(number, line, *loaded.tokenizer, options));
-      }
+    Progress progress("score: bytes", input->file_bytes(),
+                      arguments.model.quiet || input->file_bytes() == 0);
+    while (true) {
+      std::vector<Item> items = NextItems(*input, interrupt, done, *loaded.tokenizer, options);
+      if (items.empty() || interrupt.raised()) break;
       scorer.Score(items);
       if (interrupt.raised()) break;
       for (const Item& item : items) {
@@ -183,20 +187,21 @@ Outcome<int> Run(const Arguments& arguments) {
         output.Write(Dump(ToJson(item)));
       }
       if (!output.Flush()) break;
-      done += n;
-      progress.Update(static_cast<std::int64_t>(done));
+      done += items.size();
+      progress.Update(input->bytes_taken());
     }
   }
   Timings timings = scorer.timings();
   timings.load_ms = loaded.load_ms;
-  if (bad > 0)
-    Say("adjudge score: " + std::to_string(bad) + " of " + std::to_string(done) + " lines are bad");
-  if (interrupt.raised()) {
-    Say("adjudge score: cancelled after " + std::to_string(done) + " of " +
-        std::to_string(lines.size()) + " lines");
+  const std::string lines = std::to_string(done) + " lines";
+  if (bad > 0) Say("adjudge score: " + std::to_string(bad) + " of " + lines + " are bad");
+  if (interrupt.raised()) Say("adjudge score: cancelled after " + lines);
+  if (input->error() != 0) {
+    Say("adjudge score: " + Printable(arguments.file) +
+        ": cannot read: " + std::strerror(input->error()));
   }
   if (!arguments.model.quiet) Say(CostWords(scorer.usage(), timings));
-  return output.Finish(bad > 0 || interrupt.raised() ? kFailed : kOk);
+  return output.Finish(bad > 0 || interrupt.raised() || input->error() != 0 ? kFailed : kOk);
 }
 
 }  // namespace

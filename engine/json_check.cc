@@ -84,8 +84,8 @@ class Checker {
   bool Open(bool object) {
     if (!Value()) return false;
     if (open_.size() >= limits_.max_depth) {
-      return Stop(ErrorCode::kLimit,
-                  "JSON nested deeper than " + std::to_string(limits_.max_depth) + " levels");
+      return Stop(ErrorCode::kLimit, "JSON nested deeper than " +
+                                         std::to_string(limits_.max_depth) + " levels (max_depth)");
     }
     open_.emplace_back();
     open_.back().object = object;

@@ -13,9 +13,8 @@ struct StrictJsonLimits {
   std::size_t max_values = 1 << 20;  // scalars, arrays and objects, keys not counted
 };
 
-// The value of `text`. Refused: what is no JSON (place "byte offset N"), a key that occurs twice in
-// one object (place is the key), nesting and numbers of values over the limits. Values are counted
-// before any are built, so that a bad file eats no memory.
+// The value of `text`. Refused: what CheckJson refuses, with its places. Values are counted before
+// any are built, so that a bad file eats no memory.
 Result<nlohmann::json> ParseStrictJson(std::string_view text, const StrictJsonLimits& limits = {});
 
 }  // namespace adjudge

@@ -9,7 +9,7 @@
 
 namespace adjudge {
 
-// Errors: kMalformed with place "byte N"; kLimit for more than 64 levels of nesting.
+// Errors: those of CheckJson; kLimit for more than 64 levels of nesting or 2^24 values.
 Result<nlohmann::json> ParseJsonText(std::string_view text);
 
 // The member of an object; a null value when `value` is no object or has no such member.

@@ -25,15 +25,19 @@ struct FolderFiles {
   std::optional<std::string> chat_template;  // chat_template.jinja
 };
 
+// The same error with the file's name before its place.
+tl::unexpected<Error> InFile(const fs::path& path, Error error) {
+  const std::string name = path.filename().string();
+  error.place = error.place.empty() ? name : name + ": " + error.place;
+  return tl::unexpected<Error>(std::move(error));
+}
+
 Result<json> ReadJson(const fs::path& path, const TokenizerLimits& limits) {
   std::error_code error;
   if (!fs::exists(path, error)) return json();
   ADJUDGE_ASSIGN_OR_RETURN(const std::string text, ReadTokenizerFile(path, limits));
   auto parsed = ParseJsonText(text);
-  if (!parsed) {
-    return Fail(parsed.error().code, parsed.error().message,
-                path.filename().string() + ": " + parsed.error().place);
-  }
+  if (!parsed) return InFile(path, std::move(parsed).error());
   return parsed;
 }
 
@@ -185,7 +189,9 @@ Status AddTokens(const json& tokenizer_config, const TokenizerLimits& limits,
 TokenizerResult LoadModelFolder(const fs::path& path, const FolderFiles& files,
                                 const TokenizerLimits& limits) {
   ADJUDGE_ASSIGN_OR_RETURN(const std::string bytes, ReadTokenizerFile(path, limits));
-  ADJUDGE_ASSIGN_OR_RETURN(SentencePieceModel model, ParseSentencePieceModel(bytes));
+  auto parsed = ParseSentencePieceModel(bytes);
+  if (!parsed) return InFile(path, std::move(parsed).error());
+  SentencePieceModel model = *std::move(parsed);
   ADJUDGE_RETURN_IF_ERROR(AddTokens(files.tokenizer_config, limits, model));
   TokenizerMetadata metadata = MetadataOf(model);
   const FindName find = [&](std::string_view name) -> std::optional<TokenId> {
@@ -201,7 +207,9 @@ TokenizerResult LoadModelFolder(const fs::path& path, const FolderFiles& files,
 TokenizerResult LoadJsonFolder(const fs::path& path, const FolderFiles& files,
                                const TokenizerLimits& limits) {
   ADJUDGE_ASSIGN_OR_RETURN(const std::string text, ReadTokenizerFile(path, limits));
-  ADJUDGE_ASSIGN_OR_RETURN(BpeModel model, ParseTokenizerJson(text, limits));
+  auto parsed = ParseTokenizerJson(text, limits);
+  if (!parsed) return InFile(path, std::move(parsed).error());
+  BpeModel model = *std::move(parsed);
   const FindName find = [&](std::string_view name) -> std::optional<TokenId> {
     for (std::size_t i = 0; i < model.tokens.size(); ++i) {
       if (model.tokens[i].text == name) return static_cast<TokenId>(i);

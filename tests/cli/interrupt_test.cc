@@ -39,6 +39,20 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"Chat", {"chat", "-m", "{chat}"}, ""}),
     [](const auto& row) { return row.param.name; });
 
+// A reader that sends a line and waits for its answer gets it.
+TEST(CliScore, AnswersEachLineAsItComes) {
+  ProgramRun run;
+  run.command = {AdjudgePath(), "score", "-m", TinyModel(), "-"};
+  run.input = "{\"context\":\"a\",\"continuation\":\"b\"}\n{}\nhalf a line";
+  run.interrupt_when_waiting = true;
+  run.interrupt_after_bytes = 1;
+  const ProgramResult result = RunProgram(run);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.output.find("\"logprob\""), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("\"line\":2"), std::string::npos) << result.output;
+  EXPECT_NE(result.errors.find("cancelled after 2 lines"), std::string::npos) << result.errors;
+}
+
 TEST(CliInterruptBench, TellsHowFarItCame) {
   ADJUDGE_MODEL_OR_SKIP(model, "default");
   ProgramRun run;

@@ -83,6 +83,10 @@ std::vector<CliCase> TokenizeCases() {
 
 std::vector<CliCase> GenerateCases() {
   return {
+      {.name = "NumbersAreDecimalWhateverTheirZeros",
+       .arguments = {"generate", "-m", "{tiny}", "--prompt", "ab", "-n", "010", "--ignore-eos",
+                     "--json"},
+       .fields = {{"/usage/forward_passes", "10"}}},
       {.name = "Json",
        .arguments = {"generate", "-m", "{tiny}", "--prompt", "ab", "--max-tokens", "3",
                      "--ignore-eos", "--json"},

@@ -72,8 +72,9 @@ const HeaderRow kHeaderRows[] = {
     {"header past the end", LittleEndian<std::uint64_t>(100) + "{}", {"100 bytes", "size 10"}},
     {"header of 2^60", LittleEndian<std::uint64_t>(1ULL << 60) + "{}", {"1152921504606846976"}},
     {"header of 2^64 - 1", LittleEndian<std::uint64_t>(~0ULL) + "{}", {"file size"}},
-    {"no JSON", SafetensorsBytes("{\"t\":", ""), {"expected JSON", "byte offset"}},
-    {"bytes after the JSON", SafetensorsBytes("{} x", ""), {"expected JSON"}},
+    {"no JSON", SafetensorsBytes("{\"t\":", ""), {"not JSON", "byte 5"}},
+    {"NUL after the JSON", SafetensorsBytes(std::string("{}\0x", 4), ""), {"NUL byte", "byte 2"}},
+    {"bytes after the JSON", SafetensorsBytes("{} x", ""), {"not JSON"}},
     {"array", SafetensorsBytes("[]", ""), {"JSON object"}},
     {"nested", SafetensorsBytes(std::string(100000, '['), ""), {"max_depth"}},
     {"tensor twice",
@@ -159,7 +160,7 @@ struct IndexRow {
 };
 
 const IndexRow kIndexRows[] = {
-    {"no JSON", "{", {"expected JSON"}},
+    {"no JSON", "{", {"not JSON"}},
     {"array", "[]", {"/weight_map"}},
     {"no map", "{}", {"/weight_map"}},
     {"map is a list", R"({"weight_map":[]})", {"/weight_map"}},
@@ -226,7 +227,11 @@ const FolderRow kFolderRows[] = {
     {"config is no JSON",
      "llama-f32",
      [](const testing::TempFolder& f) { f.Write("config.json", "{"); },
-     {"config.json", "expected JSON"}},
+     {"config.json", "not JSON"}},
+    {"config with a NUL",
+     "llama-f32",
+     [](const testing::TempFolder& f) { f.Write("config.json", std::string("{}\0", 3)); },
+     {"config.json", "NUL byte", "byte 2"}},
     {"huge config",
      "llama-f32",
      [](const testing::TempFolder& f) { f.Write("config.json", std::string((1 << 20) + 1, ' ')); },

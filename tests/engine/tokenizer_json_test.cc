@@ -255,13 +255,18 @@ TEST(TokenizerFolderTest, TemplateListsHaveADefault) {
 
 struct FolderRow {
   const char* file;
-  const char* text;
+  std::string_view text;
   const char* says;
 };
 
 TEST(TokenizerFolderTest, BadSmallFilesAreNamed) {
   for (const FolderRow& row : std::vector<FolderRow>{
-           {"tokenizer_config.json", "{", "tokenizer_config.json"},
+           {"tokenizer_config.json", "{", "tokenizer_config.json: byte 1: not JSON"},
+           {"tokenizer.json", "{", "tokenizer.json: byte 1: not JSON"},
+           {"tokenizer.json", "{}", "tokenizer.json: /model"},
+           {"tokenizer.json", R"({"a":1,"a":2})", "tokenizer.json: /a: this key comes twice"},
+           {"tokenizer.json", std::string_view("{}\0", 3), "tokenizer.json: byte 2"},
+           {"tokenizer.model", "\n\xff", "tokenizer.model: "},
            {"tokenizer_config.json", R"({"eos_token": "<nope>"})", "/eos_token"},
            {"tokenizer_config.json", R"({"bos_token": 7})", "/bos_token"},
            {"tokenizer_config.json", R"({"add_bos_token": "yes"})", "add_bos_token"},
@@ -270,7 +275,7 @@ TEST(TokenizerFolderTest, BadSmallFilesAreNamed) {
            {"generation_config.json", R"({"eos_token_id": [1, -2]})", "-2"}}) {
     testing::TempFolder folder;
     folder.Write("tokenizer.json", ByteTokenizerJson().dump());
-    folder.Write(row.file, row.text);
+    folder.Write(row.file, std::string(row.text));
     const auto tokenizer = Tokenizer::Load(folder.path());
     ASSERT_FALSE(tokenizer) << row.text;
     EXPECT_NE(ToString(tokenizer.error()).find(row.says), std::string::npos)

@@ -87,7 +87,9 @@ bool WaitsForInput(pid_t pid) {
   std::string where;
   std::getline(call, where);
   // Some systems tell no place; there the state must do.
-  return sleeps && catches && (where.find("pipe") != std::string::npos || where.size() < 2);
+  return sleeps && catches &&
+         (where.find("pipe") != std::string::npos || where.find("poll") != std::string::npos ||
+          where.size() < 2);
 }
 
 }  // namespace
@@ -115,12 +117,12 @@ ProgramResult RunProgram(const ProgramRun& run) {
     if (waits[0].revents != 0) ReadSome(out, result.output);
     if (waits[1].revents != 0) ReadSome(err, result.errors);
     if (waits[2].revents != 0) WriteSome(in, run.input, run.interrupt_when_waiting, written);
-    if (run.interrupt_when_waiting && !interrupted && WaitsForInput(pid)) {
+    const bool enough = static_cast<int>(result.output.size()) >= run.interrupt_after_bytes;
+    if (run.interrupt_when_waiting && !interrupted && enough && WaitsForInput(pid)) {
       kill(pid, SIGINT);
       interrupted = true;
     }
-    if (run.interrupt_after_bytes >= 0 && !interrupted &&
-        static_cast<int>(result.output.size()) >= run.interrupt_after_bytes) {
+    if (run.interrupt_after_bytes >= 0 && !run.interrupt_when_waiting && !interrupted && enough) {
       kill(pid, SIGINT);
       interrupted = true;
     }

@@ -16,7 +16,8 @@ struct ProgramRun {
   bool close_output = false;       // the reader of standard output is gone from the start
   int interrupt_after_bytes = -1;  // >= 0: SIGINT once so much of the output has come
   int interrupt_after_error_bytes = -1;  // the same of its standard error
-  // SIGINT once the program has a handler for it and sleeps, waiting for input that stays open.
+  // SIGINT once the program has a handler for it and sleeps, waiting for input that stays open;
+  // with interrupt_after_bytes once both are so.
   bool interrupt_when_waiting = false;
   int timeout_seconds = 120;
 };
