@@ -207,15 +207,16 @@ class OptionMatcher final : public Matcher {
  public:
   explicit OptionMatcher(std::shared_ptr<const CompiledOptionSet> set) : set_(std::move(set)) {}
 
-  void FillMask(TokenMask& mask) override {
+  Status FillMask(TokenMask& mask) override {
     ADJUDGE_CHECK(mask.width() == set_->index().width());
     mask.clear_all();
-    if (stopped()) return;
+    if (stopped()) return {};
     set_->WithTokens(node(), [&](const TokenList& ids) {
       for (TokenId id : ids) mask.set(id);
     });
-    if (!CanStop()) return;
+    if (!CanStop()) return {};
     for (TokenId id : set_->index().stop_ids()) mask.set(id);
+    return {};
   }
 
   bool Accept(TokenId token) override {

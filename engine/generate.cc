@@ -161,10 +161,11 @@ class Generation {
     std::size_t n_awaited = 0;
   };
 
-  void TakeForced();
+  Status TakeForced();
   Status Compute(std::size_t n_tokens, bool wants_last);
   Chunk NextChunk(std::size_t n_tokens, bool wants_last) const;
   Result<EntryOutput> Pass(const Chunk& chunk);
+  Status MustAccept(TokenId token);
   Status SampleOne();
   Result<const TokenMask*> StepMask();
   void AddToken(TokenId token, bool forced);
@@ -211,7 +212,7 @@ Result<GenerateResult> Generation::Run(std::span<const TokenId> prompt) {
     finish_ = FinishReason::kConstraint;
   }
   while (!finished()) {
-    TakeForced();
+    ADJUDGE_RETURN_IF_ERROR(TakeForced());
     if (!finished()) ADJUDGE_RETURN_IF_ERROR(Compute(pending_.size(), true));
     if (!finished()) ADJUDGE_RETURN_IF_ERROR(SampleOne());
   }
@@ -219,17 +220,26 @@ Result<GenerateResult> Generation::Run(std::span<const TokenId> prompt) {
   return std::move(result_);
 }
 
-void Generation::TakeForced() {
-  if (options_.matcher == nullptr) return;
+// Accept, where the matcher itself said that the token is allowed: only a limit may refuse it.
+Status Generation::MustAccept(TokenId token) {
+  if (options_.matcher->Accept(token)) return {};
+  ADJUDGE_RETURN_IF_ERROR(options_.matcher->status());
+  ADJUDGE_CHECK_MSG(false, "a matcher refused a token that it allowed");
+  return {};
+}
+
+Status Generation::TakeForced() {
+  if (options_.matcher == nullptr) return {};
   for (const TokenId token : options_.matcher->ForcedTokens()) {
-    ADJUDGE_CHECK_MSG(options_.matcher->Accept(token), "a matcher refused its forced token");
+    ADJUDGE_RETURN_IF_ERROR(MustAccept(token));
     if (records_) awaiting_.push_back({pending_.size() - 1, {.token = token, .forced = true}});
     ++result_.usage.forced_tokens;
     sampler_.ObserveText({&token, 1});
     pending_.push_back(token);
     AddToken(token, true);
-    if (finished()) return;
+    if (finished()) break;
   }
+  return {};
 }
 
 // Appends a token to the text and finds out whether it ends it.
@@ -335,7 +345,7 @@ Result<const TokenMask*> Generation::StepMask() {
   if (options_.matcher == nullptr) return &allowed_;
   const auto start = Clock::now();
   if (mask_.width() != allowed_.width()) mask_ = TokenMask(allowed_.width());
-  options_.matcher->FillMask(mask_);
+  ADJUDGE_RETURN_IF_ERROR(options_.matcher->FillMask(mask_));
   const bool can_stop = options_.matcher->CanStop();
   for (const TokenId id : options_.stop_ids) can_stop ? mask_.set(id) : mask_.clear(id);
   for (std::size_t w = 0; w < mask_.words().size(); ++w) mask_.words()[w] &= allowed_.words()[w];
@@ -356,7 +366,7 @@ Status Generation::SampleOne() {
   ++result_.usage.generated_tokens;
   const bool extra_stop = IsStop(token) && !vocabulary_.is_stop(token);
   if (options_.matcher != nullptr && !extra_stop) {
-    ADJUDGE_CHECK_MSG(options_.matcher->Accept(token), "a matcher refused a token of its mask");
+    ADJUDGE_RETURN_IF_ERROR(MustAccept(token));
   }
   if (records_) Record({.token = token, .ms = MsSince(step_start_)}, logits_);
   step_start_ = Clock::now();

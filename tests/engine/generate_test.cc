@@ -41,10 +41,11 @@ class ListMatcher final : public Matcher {
  public:
   ListMatcher(std::vector<Ids> lists, bool forces) : lists_(std::move(lists)), forces_(forces) {}
 
-  void FillMask(TokenMask& mask) override {
+  Status FillMask(TokenMask& mask) override {
     mask.clear_all();
     for (TokenId id : Next(made_)) mask.set(id);
     if (CanStop()) mask.set(kEos);
+    return {};
   }
   bool Accept(TokenId token) override {
     if (token == kEos && CanStop()) return stopped_ = true;

@@ -1,0 +1,24 @@
+#include "constraints/automaton/recognizer.h"
+
+namespace adjudge {
+
+Recognizer::Run Recognizer::RunFrom(State) { return {}; }
+
+std::span<const TokenId> Recognizer::Tokens(State) { return {}; }
+
+Recognizer::State Recognizer::NextToken(State, TokenId) { return kDead; }
+
+void Recognizer::FailFuel() {
+  SetError({ErrorCode::kLimit, "the constraint's work limit is spent before its answer was known",
+            "constraint"});
+}
+
+Recognizer::State Walk(Recognizer& recognizer, Recognizer::State state, std::string_view text) {
+  for (const char c : text) {
+    if (state == Recognizer::kDead) break;
+    state = recognizer.Next(state, static_cast<std::uint8_t>(c));
+  }
+  return state;
+}
+
+}  // namespace adjudge
