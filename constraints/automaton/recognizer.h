@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "engine/base/result.h"
 #include "engine/base/token.h"
@@ -38,15 +39,17 @@ class Recognizer {
   static constexpr State kDead = 0;
   static constexpr std::uint32_t kNoLimit = ~std::uint32_t{0};
 
-  // What may be said of many texts at once. Claims, all exact: every text of at most `room`
-  // characters of `chars` is live from here, and every longer one is not (room kNoLimit: all are
-  // live). If `next` is not kDead, each single character of the class leads to that state (which
-  // may be the state itself). An empty class claims nothing.
+  // What may be said of many texts at once, of up to kRunHorizon characters. Claims, all exact:
+  // every text of at most `room` characters of `chars` is live from here, and, if `ends`, no longer
+  // one is (room kNoLimit: all are live). If `next` is not kDead, each single character of the
+  // class leads to that state (which may be the state itself). An empty class claims nothing.
   struct Run {
     CharClass chars;
     std::uint32_t room = 0;
+    bool ends = true;
     State next = kDead;
   };
+  static constexpr std::uint32_t kRunHorizon = 256;
 
   virtual ~Recognizer() = default;
 
