@@ -1,0 +1,95 @@
+"""Resident measuring processes, each started when it is first asked."""
+
+import json
+import os
+import subprocess
+
+import machine
+
+
+class PeerError(Exception):
+    """A contender could not do what was asked; the message is its own."""
+
+
+class Busy(Exception):
+    """Others used the machine while something was measured."""
+
+
+class Process:
+    def __init__(self, command):
+        self.process = subprocess.Popen([os.fspath(part) for part in command], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL)
+        self.ready = self._answer()
+
+    def ask(self, request):
+        """The answer, and how many cores others used meanwhile."""
+        others = machine.Others(self.process.pid)
+        try:
+            self.process.stdin.write(json.dumps(request) + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            raise PeerError("it has ended") from None
+        answer = self._answer()
+        return answer, others.cores()
+
+    def close(self):
+        self.process.stdin.close()
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    def _answer(self):
+        line = self.process.stdout.readline()
+        while line and not line.startswith("{"):  # a library's own words
+            line = self.process.stdout.readline()
+        if not line:
+            raise PeerError(f"it ended with code {self.process.wait()}")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise PeerError(answer["error"].strip().splitlines()[0])
+        return answer
+
+
+class Pool:
+    """Processes by Measure.process(). One that failed is not started again."""
+
+    def __init__(self, command_of, force):
+        self.command_of = command_of
+        self.force = force
+        self.processes = {}
+        self.failures = {}
+        self.busy_seen = 0.0
+
+    def process(self, key):
+        if key in self.failures:
+            raise PeerError(self.failures[key])
+        if key not in self.processes:
+            try:
+                self.processes[key] = Process(self.command_of(key))
+            except PeerError as error:
+                self.failures[key] = str(error)
+                raise
+        return self.processes[key]
+
+    def ask(self, key, request):
+        """The answer; asked again, twice at most, where others were busy meanwhile."""
+        process = self.process(key)
+        for _ in range(3):
+            answer, cores = process.ask(request)
+            if not machine.is_busy(cores):
+                return answer
+            self.busy_seen = max(self.busy_seen, cores)
+            if self.force:
+                return answer
+        raise Busy(f"others used {cores:.2f} cores while {' '.join(map(str, key))} was measured")
+
+    def ready(self, key):
+        return self.process(key).ready
+
+    def close(self):
+        for process in self.processes.values():
+            process.close()
+        self.processes = {}
