@@ -4,9 +4,7 @@ namespace adjudge {
 
 Recognizer::Run Recognizer::RunFrom(State) { return {}; }
 
-std::span<const TokenId> Recognizer::Tokens(State) { return {}; }
-
-Recognizer::State Recognizer::NextToken(State, TokenId) { return kDead; }
+Recognizer::State Recognizer::NextToken(State, TokenId, State spelled) { return spelled; }
 
 void Recognizer::FailFuel() {
   SetError({ErrorCode::kLimit, "the constraint's work limit is spent before its answer was known",

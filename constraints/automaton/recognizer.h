@@ -4,12 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
 #include "engine/base/result.h"
 #include "engine/base/token.h"
+#include "engine/base/token_mask.h"
 
 namespace adjudge {
 
@@ -60,10 +60,16 @@ class Recognizer {
   virtual bool Accepts(State state) = 0;
   virtual Run RunFrom(State state);
 
-  // Terminals that are whole tokens of the vocabulary, whatever their bytes; ascending, none in
-  // most languages. The span lives until the next call.
-  virtual std::span<const TokenId> Tokens(State state);
-  virtual State NextToken(State state, TokenId token);
+  // A state that stands for this one where masks are kept: every token with fewer than two quotes
+  // (") is allowed in both or in neither. So texts that were read need not keep masks apart.
+  virtual State MaskTwin(State state) { return state; }
+
+  // Terminals that are whole tokens of the vocabulary, whatever their bytes: those allowed here, or
+  // null for none. Lives until the next call.
+  virtual const TokenMask* Tokens(State) { return nullptr; }
+  // The state after a token whose bytes lead to `spelled` (kDead where they lead nowhere, or where
+  // the token is no text).
+  virtual State NextToken(State state, TokenId token, State spelled);
 
   // A shortest text, in bytes, that ends from here; empty where the state accepts. Nothing where it
   // needs token terminals, or the fuel is spent.
@@ -78,6 +84,7 @@ class Recognizer {
     fuel_ = units;
     if (!status_) status_ = {};
   }
+  std::int64_t fuel() const { return fuel_; }
   const Status& status() const { return status_; }
 
  protected:
