@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import tempfile
 
 import machine
 
@@ -17,9 +18,11 @@ class Busy(Exception):
 
 class Process:
     def __init__(self, command):
+        self.words = tempfile.TemporaryFile()  # what it says beside its answers
         self.process = subprocess.Popen([os.fspath(part) for part in command], text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL)
+                                        stderr=self.words,
+                                        start_new_session=True)  # Ctrl-C is the caller's
         self.ready = self._answer()
 
     def ask(self, request):
@@ -41,12 +44,17 @@ class Process:
             self.process.kill()
             self.process.wait()
 
+    def _last_words(self):
+        self.words.seek(0)
+        lines = self.words.read().decode(errors="replace").split("\n")
+        return next((line for line in reversed(lines) if line.strip()), "no words")
+
     def _answer(self):
         line = self.process.stdout.readline()
         while line and not line.startswith("{"):  # a library's own words
             line = self.process.stdout.readline()
         if not line:
-            raise PeerError(f"it ended with code {self.process.wait()}")
+            raise PeerError(f"it ended with code {self.process.wait()}: {self._last_words()}")
         answer = json.loads(line)
         if "error" in answer:
             raise PeerError(answer["error"].strip().splitlines()[0])

@@ -58,6 +58,20 @@ def wanted(peer):
     return "\n".join(lines) + "\n"
 
 
+class Failed(Exception):
+    """A step of the preparation failed; the message has its last lines."""
+
+
+def quietly(command, log, environment=None):
+    """Runs a command with its words in a file, of which only a failure shows something."""
+    with open(log, "w", encoding="utf-8") as output:
+        done = subprocess.run(list(map(os.fspath, command)), env=environment, check=False,
+                              stdout=output, stderr=subprocess.STDOUT)
+    if done.returncode != 0:
+        tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
+        raise Failed(f"{command[0]} failed (all of it in {log}):\n{tail}")
+
+
 def ensure(peer, jobs, say):
     """The Python of the peer's environment, made if it is missing. One run makes it at a time."""
     folder = cache_folder() / folder_name(peer)
@@ -82,12 +96,6 @@ def _ensure(peer, folder, jobs, say):
         environment[name] = str(jobs) if value is None else value
     command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet",
                "--disable-pip-version-check", *asked["options"], *asked["packages"]]
-    log = folder / "install.log"
-    with open(log, "w", encoding="utf-8") as output:
-        done = subprocess.run(command, env=environment, stdout=output, stderr=subprocess.STDOUT,
-                              check=False)
-    if done.returncode != 0:
-        tail = "".join(log.read_text(errors="replace").splitlines(keepends=True)[-15:])
-        raise RuntimeError(f"{peer} could not be installed (all of it in {log}):\n{tail}")
+    quietly(command, folder / "install.log", environment)
     stamp.write_text(wanted(peer))
     return python

@@ -1,6 +1,5 @@
 """The files that are measured: the default model, other forms of it, and one of random weights."""
 
-import os
 import pathlib
 import subprocess
 
@@ -20,8 +19,10 @@ def folder():
 def ensure(name, root, llama_python, say):
     """The path of a file of that name, made if it is missing."""
     if name == DEFAULT:
-        found = subprocess.run([root / "scripts" / "fetch-model"], check=True, text=True,
+        found = subprocess.run([root / "scripts" / "fetch-model"], check=False, text=True,
                                stdout=subprocess.PIPE)
+        if found.returncode != 0:
+            raise environments.Failed("the default model could not be fetched")
         return pathlib.Path(found.stdout.strip())
     path = folder() / f"{name.replace(' ', '-')}.gguf"
     if path.exists():
@@ -34,6 +35,6 @@ def ensure(name, root, llama_python, say):
     else:
         command = [llama_python, pathlib.Path(__file__).with_name("measure_llama_cpp.py"),
                    "--requantise", ensure(DEFAULT, root, llama_python, say), unfinished, kind]
-    subprocess.run([os.fspath(part) for part in command], check=True)
+    environments.quietly(command, path.with_suffix(".log"))
     unfinished.rename(path)
     return path

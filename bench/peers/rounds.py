@@ -23,6 +23,9 @@ class Samples:
     def add(self, measure, round_, rate):
         self.rates.setdefault(measure, {})[round_] = rate
 
+    def knows(self, measure):
+        return measure in self.rates or measure in self.failures
+
     def median(self, measure):
         rates = self.rates.get(measure)
         return statistics.median(rates.values()) if rates else None
@@ -66,6 +69,7 @@ def measure_rows(rows, pool, n_rounds, samples, say):
     measures = ordered(rows)
     for key in dict.fromkeys(measure.process() for measure in measures):
         _warm(pool, key)
+    say(f"{rows[0].ours.file}: loaded, {len(rows)} rows")
     for round_ in range(n_rounds):
         skipped = hopeless(rows, samples) if round_ else set()
         # Back and forth, so that nobody is always behind the same neighbour.
@@ -78,7 +82,7 @@ def measure_rows(rows, pool, n_rounds, samples, say):
                 samples.failures[measure] = str(error)
                 continue
             samples.add(measure, round_, measure.operation.counted() / seconds)
-        say(f"round {round_ + 1} of {n_rounds}: {rows[0].ours.file} and {len(rows)} rows")
+        say(f"{rows[0].ours.file}: round {round_ + 1} of {n_rounds}")
 
 
 def _warm(pool, key):

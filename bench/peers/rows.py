@@ -53,15 +53,20 @@ def _own(name, file, precision, threads, ours, theirs, peer_name, must=None, aim
                (_ours(precision, file, threads, theirs),), must, aim, peer_name=peer_name)
 
 
+def _precisions(file):
+    """Weights of BF16 are multiplied in one way whatever the precision."""
+    return ("fast",) if file.endswith("BF16") else ("fast", "default")
+
+
 def _prefill_rows(file, threads):
     rows = []
     for tokens in (128, 512):
-        # A file of BF16 has no integers to round for; its rows are compared, without a must.
-        for precision, must, aim in (("fast", 1.0, 1.8), ("default", 0.7, 1.2)):
-            plain = file.endswith("BF16")
+        for precision in _precisions(file):
+            must, aim = {"fast": (1.0, 1.8), "default": (0.7, 1.2)}[precision]
+            if file.endswith("BF16"):  # compared, but nothing is asked
+                must, aim = None, None
             rows.append(Row(f"prefill {tokens}", _ours(precision, file, threads, prefill(tokens)),
-                            _peers(file, threads, prefill(tokens), (OPENVINO,)),
-                            None if plain else must, None if plain else aim))
+                            _peers(file, threads, prefill(tokens), (OPENVINO,)), must, aim))
         is_default = file == DEFAULT
         rows.append(Row(f"prefill {tokens}", _ours("fast", file, threads, prefill(tokens)),
                         _peers(file, threads, prefill(tokens), (LLAMA_CPP,)),
@@ -86,7 +91,7 @@ def _billion_prefill_rows(file, threads):
 def _decode_rows(file, threads):
     return [Row(f"decode 32 at {context:,}", _ours(precision, file, threads, decode(context)),
                 _peers(file, threads, decode(context)), 1.3)
-            for context in (128, 1024) for precision in ("fast", "default")]
+            for context in (128, 1024) for precision in _precisions(file)]
 
 
 def _thread_rows(file, threads, prompts):

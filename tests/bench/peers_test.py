@@ -2,6 +2,7 @@
 
 import pathlib
 import sys
+import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
@@ -117,6 +118,8 @@ class RowsTest(unittest.TestCase):
                          [("fast", 2.0, 4.0)])
         self.assertEqual(musts("prefill 512", "1.1B Q4_K", OPENVINO), [("fast", 1.0, 1.8)])
         self.assertEqual(musts("decode 32 at 1,024", "1.1B BF16", OPENVINO),
+                         [("fast", 1.3, None)])
+        self.assertEqual(musts("decode 32 at 1,024", "1.1B Q4_0", OPENVINO),
                          [("fast", 1.3, None), ("default", 1.3, None)])
 
 
@@ -132,6 +135,27 @@ class FakePool:
         if key[0] not in self.seconds:
             raise contender.PeerError("does not read it")
         return {"seconds": [self.seconds[key[0]]] * request.get("repeats", 1)}
+
+
+class ProcessTest(unittest.TestCase):
+    def python(self, text):
+        return contender.Process([sys.executable, "-c", text])
+
+    def test_answers_and_refusals(self):
+        process = self.python("""import sys
+print("words of a library"); print('{"ready": 1}', flush=True)
+for line in sys.stdin: print(line.strip(), flush=True)""")
+        self.assertEqual(process.ready, {"ready": 1})
+        answer, cores = process.ask({"op": "x"})
+        self.assertEqual(answer, {"op": "x"})
+        self.assertGreaterEqual(cores, 0)
+        with self.assertRaisesRegex(contender.PeerError, "cannot"):
+            process.ask({"error": "cannot"})
+        process.close()
+
+    def test_the_last_words_of_one_that_ended(self):
+        with self.assertRaisesRegex(contender.PeerError, "code 3: RuntimeError: no"):
+            self.python("import sys; sys.stderr.write('a\\nRuntimeError: no\\n'); sys.exit(3)")
 
 
 class RoundsTest(unittest.TestCase):
@@ -247,6 +271,13 @@ class GoldenTest(unittest.TestCase):
 
 
 class EnvironmentsTest(unittest.TestCase):
+    def test_a_step_that_fails_shows_its_last_lines(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = pathlib.Path(folder) / "log"
+            environments.quietly(["true"], log)
+            with self.assertRaisesRegex(environments.Failed, "sh failed.*\n.*boo"):
+                environments.quietly(["sh", "-c", "echo boo; exit 1"], log)
+
     def test_versions_are_fixed_and_a_native_build_is_for_its_processor(self):
         for peer, asked in environments.PEERS.items():
             self.assertTrue(all("==" in package for package in asked["packages"]))
