@@ -76,12 +76,21 @@ def is_busy(cores):
     return cores > 0.1
 
 
+# What cpu_bench reads: the weights of a small model, which may lie in the last cache, and more.
+READ_MEGABYTES = (96, 1024)
+
+
+def read_bandwidth(peaks_read, n_bytes):
+    """That of the measured size which is nearest to a model's, in B/s."""
+    return peaks_read[min(READ_MEGABYTES, key=lambda size: abs((size << 20) - n_bytes))]
+
+
 def peaks(cpu_bench, threads):
     """Reading, products in the first-level cache, and attention by cpu_bench's JSON."""
     names = subprocess.run([cpu_bench, "--benchmark_list_tests"], check=True, text=True,
                            stdout=subprocess.PIPE).stdout
     isa = fastest_isa(names)
-    wanted = (rf"^memory/read/threads:{threads}/|^fma/peak/|^dot/peak/|"
+    wanted = (rf"^memory/read/MB:\d+/threads:{threads}/|^fma/peak/|^dot/peak/|"
               rf"^attention/{isa}/context:(512|4096)/n:512/threads:{threads}/")
     output = subprocess.run(
         [cpu_bench, f"--benchmark_filter={wanted}", "--benchmark_format=json",
@@ -92,13 +101,14 @@ def peaks(cpu_bench, threads):
 
 def fastest_isa(names):
     """The last of those that cpu_bench lists, which go from the least to the most."""
-    return re.findall(r"^fma/peak/(\w+)", names, re.MULTILINE)[-1]
+    return re.findall(r"^fma/peak/([^/\s]+)", names, re.MULTILINE)[-1]
 
 
 def best_of(benchmarks, threads):
     """The fastest instruction set's runs, by what they measure:
 
-    {"read": B/s, "fma": FLOP/s, "dot8": OP/s, "dot16": OP/s: medians, of one core but for reading;
+    {"read": {megabytes: B/s}, "fma": FLOP/s, "dot8": OP/s, "dot16": OP/s: medians, of one core but
+     for reading;
      "attention": {context: [(FLOP/s, tokens/s) for each repetition]} with the given threads}
     """
     runs = {}
@@ -114,12 +124,13 @@ def best_of(benchmarks, threads):
                  if re.fullmatch(pattern, name)]
         return max(map(median, found), default=None)
 
-    result = {"read": best(rf"memory/read/threads:{threads}", "B/s"),
-              "fma": best(r"fma/peak/\w+", "FLOP/s"),
-              "dot8": best(r"dot/peak/\w+/8", "FLOP/s"),
-              "dot16": best(r"dot/peak/\w+/16", "FLOP/s"), "attention": {}}
+    result = {"read": {megabytes: best(rf"memory/read/MB:{megabytes}/threads:{threads}", "B/s")
+                       for megabytes in READ_MEGABYTES},
+              "fma": best(r"fma/peak/[^/]+", "FLOP/s"),
+              "dot8": best(r"dot/peak/[^/]+/8(/many)?", "FLOP/s"),
+              "dot16": best(r"dot/peak/[^/]+/16(/many)?", "FLOP/s"), "attention": {}}
     for context in (512, 4096):
-        pattern = rf"attention/\w+/context:{context}/n:512/threads:{threads}"
+        pattern = rf"attention/[^/]+/context:{context}/n:512/threads:{threads}"
         found = [[(run["FLOP/s"], 512e9 / run["real_time"]) for run in some]
                  for name, some in runs.items() if re.fullmatch(pattern, name)]
         if found:

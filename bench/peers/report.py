@@ -2,6 +2,7 @@
 
 import statistics
 
+import machine
 from operations import ADJUDGE
 
 
@@ -101,9 +102,10 @@ def bandwidth_shares(rows, samples, weight_bytes, read):
     for measure in dict.fromkeys(row.ours for row in rows):
         rate = samples.median(measure)
         size = weight_bytes.get(measure.process())
-        if measure.operation.op != "decode" or not rate or not size or not read:
+        if measure.operation.op != "decode" or not rate or not size:
             continue
         context = dict(measure.operation.more)["context"]
         lines.append(f"{measure.file}, {measure.precision}, decode at {context:,}: "
-                     f"{100 * rate * size / read:.0f} % of the read bandwidth")
+                     f"{100 * rate * size / machine.read_bandwidth(read, size):.0f} % of the read "
+                     "bandwidth")
     return lines

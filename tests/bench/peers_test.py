@@ -48,24 +48,30 @@ class MachineTest(unittest.TestCase):
             return {"run_type": "iteration", "run_name": f"{name}/real_time", **counters}
 
         found = machine.best_of([
-            run("memory/read/threads:1", **{"B/s": 1e9}),
-            run("memory/read/threads:2", **{"B/s": 2e9}),
+            run("memory/read/MB:96/threads:1", **{"B/s": 1e9}),
+            run("memory/read/MB:96/threads:2", **{"B/s": 2e9}),
+            run("memory/read/MB:1024/threads:2", **{"B/s": 1.5e9}),
             run("fma/peak/avx2", **{"FLOP/s": 1e9}),
             run("fma/peak/avx512", **{"FLOP/s": 3e9}),
             run("fma/peak/avx512", **{"FLOP/s": 2e9}),
             run("fma/peak/avx512", **{"FLOP/s": 9e9}),
             {**run("fma/peak/avx2", **{"FLOP/s": 99e9}), "run_type": "aggregate"},
-            run("dot/peak/avx512vnni/8", **{"FLOP/s": 8e9}),
+            run("dot/peak/avx512-vnni/8", **{"FLOP/s": 8e9}),
+            run("dot/peak/amx/8/many", **{"FLOP/s": 80e9}),
             run("attention/avx2/context:512/n:512/threads:2", real_time=2e6, **{"FLOP/s": 1e9}),
             run("attention/avx512/context:512/n:512/threads:2", real_time=1e6, **{"FLOP/s": 2e9}),
             run("attention/avx512/context:512/n:512/threads:1", real_time=1e5, **{"FLOP/s": 9e9}),
         ], threads=2)
-        self.assertEqual(found, {"read": 2e9, "fma": 3e9, "dot8": 8e9, "dot16": None,
-                                 "attention": {512: [(2e9, 512e3)]}})
+        self.assertEqual(found, {"read": {96: 2e9, 1024: 1.5e9}, "fma": 3e9, "dot8": 80e9,
+                                 "dot16": None, "attention": {512: [(2e9, 512e3)]}})
 
     def test_the_fastest_instruction_set_is_listed_last(self):
-        names = "memory/read/threads:1\nfma/peak/avx2/real_time\nfma/peak/avx512/real_time\nx/a\n"
-        self.assertEqual(machine.fastest_isa(names), "avx512")
+        names = "memory/a\nfma/peak/avx2/real_time\nfma/peak/avx512-vnni/real_time\nx/a\n"
+        self.assertEqual(machine.fastest_isa(names), "avx512-vnni")
+
+    def test_a_model_is_compared_with_the_bandwidth_of_its_size(self):
+        for n_bytes, rate in [(98e6, 2), (300e6, 2), (620e6, 1), (2.2e9, 1)]:
+            self.assertEqual(machine.read_bandwidth({96: 2, 1024: 1}, n_bytes), rate)
 
     def test_a_tenth_of_a_core_is_noise(self):
         self.assertFalse(machine.is_busy(0.1))
@@ -244,7 +250,8 @@ class ReportTest(unittest.TestCase):
         ours = measure(ADJUDGE, decode(128), "fast")
         samples = rounds.Samples()
         samples.add(ours, 0, 100.0)
-        lines = report.bandwidth_shares([row(ours=ours)], samples, {ours.process(): 2e8}, 4e10)
+        lines = report.bandwidth_shares([row(ours=ours)], samples, {ours.process(): 2e8},
+                                        {96: 4e10, 1024: 1e10})
         self.assertEqual(lines, [f"{FILE}, fast, decode at 128: 50 % of the read bandwidth"])
 
 
