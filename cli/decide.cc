@@ -1,5 +1,6 @@
 // decide: fixed-choice questions answered in one forward pass.
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "cli/interrupt.h"
@@ -135,7 +136,7 @@ Outcome<HeadOptions> ToHeadOptions(const Arguments& arguments) {
 }
 
 std::string Bar(double probability) {
-  const int filled = static_cast<int>(probability * kBarWidth + 0.5);
+  const int filled = static_cast<int>(std::lround(probability * kBarWidth));
   return std::string(static_cast<std::size_t>(filled), '#') +
          std::string(static_cast<std::size_t>(kBarWidth - filled), '.');
 }

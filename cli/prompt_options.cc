@@ -57,8 +57,12 @@ std::string JoinParts(json& messages, const std::string& place) {
       const auto type = part.find("type");
       const std::string name =
           type != part.end() && type->is_string() ? type->get<std::string>() : "";
-      if (name != "text")
-        return pointer + "expected a part of type \"text\", found \"" + name + "\"";
+      if (name != "text") {
+        return std::string(pointer)
+            .append("expected a part of type \"text\", found \"")
+            .append(name)
+            .append("\"");
+      }
       const auto text = part.find("text");
       if (text == part.end() || !text->is_string()) return pointer + "expected a string \"text\"";
       joined += text->get_ref<const std::string&>();

@@ -10,6 +10,9 @@ else()
   # GCC 12 warns of overlapping copies inside std::string's operator+ (its bug 105651).
   target_compile_options(adjudge_flags INTERFACE -Wno-missing-field-initializers -Wno-restrict)
 endif()
+if(ADJUDGE_FUZZ)  # counts of what runs, by which libFuzzer finds its inputs
+  target_compile_options(adjudge_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 if(ADJUDGE_SANITIZE)
   target_compile_options(adjudge_flags INTERFACE -fsanitize=${ADJUDGE_SANITIZE}
                          -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -151,7 +151,7 @@ class TokenLists {
     const TokenList* expected = nullptr;
     if (lists_[static_cast<std::size_t>(node)].compare_exchange_strong(expected, copy.get(),
                                                                        std::memory_order_acq_rel)) {
-      copy.release();
+      (void)copy.release();  // lists_ owns it
     }
   }
 

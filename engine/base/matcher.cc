@@ -9,8 +9,8 @@ namespace {
 struct Links {
   explicit Links(std::span<const int> parents) : first(parents.size() + 1, -1), next(first) {
     for (std::size_t i = parents.size(); i-- > 0;) {
-      const auto parent = static_cast<std::size_t>(parents[i] + 1);
       ADJUDGE_CHECK(parents[i] >= -1 && parents[i] < static_cast<int>(i));
+      const std::size_t parent = parents[i] < 0 ? 0 : static_cast<std::size_t>(parents[i]) + 1;
       next[i + 1] = first[parent];
       first[parent] = static_cast<int>(i + 1);
     }
