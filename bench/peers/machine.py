@@ -89,14 +89,18 @@ def peaks(cpu_bench, threads):
     """Reading, products in the first-level cache, and attention by cpu_bench's JSON."""
     names = subprocess.run([cpu_bench, "--benchmark_list_tests"], check=True, text=True,
                            stdout=subprocess.PIPE).stdout
-    isa = fastest_isa(names)
-    wanted = (rf"^memory/read/MB:\d+/threads:{threads}/|^fma/peak/|^dot/peak/|"
-              rf"^attention/{isa}/context:(512|4096)/n:512/threads:{threads}/")
+    wanted = wanted_benchmarks(fastest_isa(names), threads)
     output = subprocess.run(
         [cpu_bench, f"--benchmark_filter={wanted}", "--benchmark_format=json",
          "--benchmark_min_time=0.1", "--benchmark_repetitions=3"],
         check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
     return best_of(json.loads(output)["benchmarks"], threads)
+
+
+def wanted_benchmarks(isa, threads):
+    """A POSIX regular expression for cpu_bench's names."""
+    return (rf"^memory/read/MB:[0-9]+/threads:{threads}/|^fma/peak/|^dot/peak/|"
+            rf"^attention/{isa}/context:(512|4096)/n:512/threads:{threads}/")
 
 
 def fastest_isa(names):

@@ -41,25 +41,25 @@ class Measurer:
         ids = self._fresh(tokens)
         llama.llama_memory_clear(llama.llama_get_memory(context), False)
         with worker.Timer() as timer:
-            self._pass(context, ids, 0)
+            self._pass(context, ids)
         return timer.seconds
 
     def decode(self, tokens, context):
         filled = ("decode", context) in self.contexts
         kept = self._context("decode", context, context + tokens)
         if not filled:
-            self._pass(kept, self._fresh(context), 0)
+            self._pass(kept, self._fresh(context))
         llama.llama_memory_seq_rm(llama.llama_get_memory(kept), 0, context, -1)
         token = self._fresh(1)[0]
         with worker.Timer() as timer:
-            for i in range(tokens):
-                token = int(numpy.argmax(self._pass(kept, [token], context + i)))
+            for _ in range(tokens):
+                token = int(numpy.argmax(self._pass(kept, [token])))
         return timer.seconds
 
     def logits(self, ids, of):
         context = self._context("logits", 2048)
         llama.llama_memory_clear(llama.llama_get_memory(context), False)
-        values = self._pass(context, ids, 0)
+        values = self._pass(context, ids)
         return [float(values[i]) for i in of]
 
     def _context(self, what, n, size=None):
@@ -77,24 +77,13 @@ class Measurer:
             self.contexts[key] = context
         return self.contexts[key]
 
-    def _pass(self, context, ids, first):
-        """The logits of the last token."""
-        batch = llama.llama_batch_init(len(ids), 0, 1)
-        try:
-            batch.n_tokens = len(ids)
-            for i, token in enumerate(ids):
-                batch.token[i] = token
-                batch.pos[i] = first + i
-                batch.n_seq_id[i] = 1
-                batch.seq_id[i][0] = 0
-                batch.logits[i] = i == len(ids) - 1
-            code = llama.llama_decode(context, batch)
-            if code != 0:
-                raise RuntimeError(f"llama_decode returned {code}")
-            # Waits until the pass is done.
-            pointer = llama.llama_get_logits_ith(context, len(ids) - 1)
-        finally:
-            llama.llama_batch_free(batch)
+    def _pass(self, context, ids):
+        """The logits of the last token; the tokens stand behind those that the context holds."""
+        tokens = (llama.llama_token * len(ids))(*ids)
+        code = llama.llama_decode(context, llama.llama_batch_get_one(tokens, len(ids)))
+        if code != 0:
+            raise RuntimeError(f"llama_decode returned {code}")
+        pointer = llama.llama_get_logits_ith(context, -1)  # waits until the pass is done
         return numpy.ctypeslib.as_array(pointer, shape=(self.n_vocabulary,))
 
     def _fresh(self, n):

@@ -7,6 +7,11 @@ import sys
 import tempfile
 import unittest
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench" / "peers"))
+
+import machine
+
 PROGRAMS = pathlib.Path(sys.argv.pop(1))
 TYPES = ["F32", "BF16", "Q8_0", "Q4_0", "Q4_K"]
 SMALL = ["--layers", "2", "--dim", "256", "--heads", "4", "--kv-heads", "2", "--ffn", "512",
@@ -85,6 +90,20 @@ class ProgramsTest(unittest.TestCase):
             _, refused, taken = ask(self.file, bad, good)
             self.assertIn(words, refused["error"], bad)
             self.assertIn("seconds", taken)
+
+    def test_the_peaks_are_benchmarks_of_cpu_bench(self):
+        def names(pattern):
+            return subprocess.run([PROGRAMS / "cpu_bench", "--benchmark_list_tests",
+                                   f"--benchmark_filter={pattern}"], check=True, text=True,
+                                  stdout=subprocess.PIPE).stdout
+
+        isa = machine.fastest_isa(names("."))
+        for threads in (1, 2):
+            found = names(machine.wanted_benchmarks(isa, threads))
+            for wanted in ["memory/read/MB:96/", "memory/read/MB:1024/", "fma/peak/", "dot/peak/",
+                           f"attention/{isa}/context:512/n:512/threads:{threads}/",
+                           f"attention/{isa}/context:4096/n:512/threads:{threads}/"]:
+                self.assertIn(wanted, found)
 
     def test_a_file_that_is_none(self):
         (answer,) = ask("/nowhere/a.gguf")
