@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import tempfile
+import time
 
 import machine
 
@@ -13,7 +14,33 @@ class PeerError(Exception):
 
 
 class Busy(Exception):
-    """Others used the machine while something was measured."""
+    """Others used the machine and did not stop in time."""
+
+
+class Patience:
+    """Waits for a quiet machine, some seconds in all."""
+
+    def __init__(self, seconds, read=machine.Others, look=1.0):
+        self.left = seconds
+        self.read = read
+        self.look = look  # seconds
+        self.seen = 0.0  # most cores that others used
+
+    def is_busy(self, cores):
+        self.seen = max(self.seen, cores)
+        return machine.is_busy(cores)
+
+    def wait(self, words):
+        """Returns when a look finds the machine quiet; Busy with the words when time is up."""
+        while True:
+            others = self.read()
+            time.sleep(self.look)
+            cores = others.cores()
+            if not self.is_busy(cores):
+                return
+            self.left -= self.look
+            if self.left <= 0:
+                raise Busy(f"others use {cores:.2f} of {machine.n_cpus()} cores{words}")
 
 
 class Process:
@@ -64,12 +91,11 @@ class Process:
 class Pool:
     """Processes by Measure.process(). One that failed is not started again."""
 
-    def __init__(self, command_of, force):
+    def __init__(self, command_of, patience):
         self.command_of = command_of
-        self.force = force
+        self.patience = patience  # None: whatever others do
         self.processes = {}
         self.failures = {}
-        self.busy_seen = 0.0
 
     def process(self, key):
         if key in self.failures:
@@ -83,16 +109,14 @@ class Pool:
         return self.processes[key]
 
     def ask(self, key, request):
-        """The answer; asked again, twice at most, where others were busy meanwhile."""
+        """The answer; asked again once it is quiet, where others were busy meanwhile."""
         process = self.process(key)
-        for _ in range(3):
+        while True:
             answer, cores = process.ask(request)
-            if not machine.is_busy(cores):
+            if self.patience is None or not self.patience.is_busy(cores):
                 return answer
-            self.busy_seen = max(self.busy_seen, cores)
-            if self.force:
-                return answer
-        raise Busy(f"others used {cores:.2f} cores while {' '.join(map(str, key))} was measured")
+            self.patience.left -= 1  # somebody may work in every measurement and never between
+            self.patience.wait(" while " + " ".join(map(str, key)) + " is measured")
 
     def ready(self, key):
         return self.process(key).ready

@@ -164,6 +164,42 @@ for line in sys.stdin: print(line.strip(), flush=True)""")
             self.python("import sys; sys.stderr.write('a\\nRuntimeError: no\\n'); sys.exit(3)")
 
 
+class PatienceTest(unittest.TestCase):
+    class Looks:
+        def __init__(self, *cores):
+            self.left = list(cores)
+
+        def cores(self):
+            return self.left.pop(0)
+
+    def test_it_waits_for_a_quiet_look_as_long_as_it_has_time(self):
+        look = 0.001
+        for cores, refused in [([0.0], False), ([1.9, 1.2, 0.05], False), ([1.9, 1.8, 1.7], True)]:
+            looks = self.Looks(*cores)
+            patience = contender.Patience(2.5 * look, lambda looks=looks: looks, look)
+            if refused:
+                with self.assertRaisesRegex(contender.Busy, "others use 1.70 of .* while x"):
+                    patience.wait(" while x")
+            else:
+                patience.wait("")
+            self.assertEqual(looks.left, [])
+            self.assertEqual(patience.seen, max(cores))
+
+    def test_a_busy_measurement_is_made_again(self):
+        class Process:
+            answers = [("first", 0.5), ("second", 0.0)]
+
+            def ask(self, request):
+                return self.answers.pop(0)
+
+        patience = contender.Patience(5, lambda: self.Looks(0.0), 0.001)
+        for patient, answer in [(patience, "second"), (None, "first")]:
+            pool = contender.Pool(None, patient)
+            pool.processes["key"] = Process()
+            Process.answers = [("first", 0.5), ("second", 0.0)]
+            self.assertEqual(pool.ask("key", {}), answer)
+
+
 class RoundsTest(unittest.TestCase):
     def test_contenders_of_an_operation_stand_side_by_side(self):
         some = [row(measure(OPENVINO)), row(measure(LLAMA_CPP)),
