@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 
+#include "cli/decide_batch.h"
 #include "cli/interrupt.h"
 #include "cli/json_output.h"
 #include "cli/model_options.h"
@@ -23,6 +24,7 @@ constexpr int kMaxNameWidth = 40;
 
 struct Arguments {
   ModelArguments model;
+  BatchArguments batch;
   CLI::Option* request_given = nullptr;
   CLI::Option* ask_given = nullptr;
   CLI::Option* end_given = nullptr;
@@ -121,7 +123,12 @@ Outcome<bool> CheckTogether(const Arguments& arguments) {
   if (arguments.head == "likelihood" && arguments.labels_given->count() > 0) {
     return UsageFailure("--labels goes with the label head, and --head is likelihood");
   }
-  if (arguments.strict && !arguments.json) return UsageFailure("--strict goes with --json");
+  if (arguments.batch.given() &&
+      arguments.request_given->count() + arguments.ask_given->count() > 0) {
+    return UsageFailure("--in takes the place of REQUEST and of --ask");
+  }
+  if (arguments.strict && !arguments.json && !arguments.batch.given())
+    return UsageFailure("--strict goes with --json");
   return true;
 }
 
@@ -132,6 +139,7 @@ Outcome<HeadOptions> ToHeadOptions(const Arguments& arguments) {
                        OrExit(ParsePromptStyle(arguments.prompt_style), kUsage, "--prompt-style"));
   CLI_ASSIGN_OR_RETURN(options.labels,
                        OrExit(ParseLabelStyle(arguments.labels), kUsage, "--labels"));
+  if (arguments.batch.given()) options.pack.max_pass_tokens = kBatchPassTokens;
   return options;
 }
 
@@ -181,7 +189,13 @@ std::string Table(const Question& question, const Answer& answer) {
 
 Outcome<int> Run(const Arguments& arguments) {
   CLI_RETURN_IF_ERROR(CheckTogether(arguments));
-  CLI_ASSIGN_OR_RETURN(const Asked asked, ReadQuestions(arguments));
+  BatchFiles batch;
+  Asked asked;
+  if (arguments.batch.given()) {
+    CLI_ASSIGN_OR_RETURN(batch, OpenBatch(arguments.batch));
+  } else {
+    CLI_ASSIGN_OR_RETURN(asked, ReadQuestions(arguments));
+  }
   CLI_ASSIGN_OR_RETURN(const HeadOptions options, ToHeadOptions(arguments));
   CLI_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel(arguments.model));
   if (options.prompt != PromptStyle::kPlain && loaded.tokenizer->chat_template()) {
@@ -192,6 +206,12 @@ Outcome<int> Run(const Arguments& arguments) {
   CLI_ASSIGN_OR_RETURN(const std::unique_ptr<DecisionHead> head,
                        OrExit(std::move(made), rendering ? kFailed : kUsage,
                               rendering ? "model " + Printable(loaded.path.string()) : ""));
+  if (arguments.batch.given()) {
+    return RunBatch(
+        std::move(batch),
+        {.lossy = arguments.lossy, .strict = arguments.strict, .quiet = arguments.model.quiet},
+        *head, loaded);
+  }
   CLI_ASSIGN_OR_RETURN(DecisionSession session, DecisionSession::Make(loaded.model));
   const Interrupt interrupt;
   session.CancelWith(interrupt.flag());
@@ -248,6 +268,7 @@ void AddDecide(CLI::App& app, Program& program) {
       app.add_subcommand("decide", "Answer fixed-choice questions in one forward pass");
   AddModelOptions(*verb, arguments->model);
   AddQuestionOptions(*verb, *arguments);
+  AddBatchOptions(*verb, arguments->batch);
   verb->add_option("--head", arguments->head,
                    "label (the options' letters), likelihood (their exact text), or auto")
       ->check(CLI::IsMember({"auto", "label", "likelihood"}))
@@ -280,7 +301,8 @@ void AddDecide(CLI::App& app, Program& program) {
       "  adjudge decide --state \"The lamp's shade cracked on day two.\" \\\n"
       "    --ask \"What does the buyer want?\" --choice refund --choice exchange --choice nothing\n"
       "  adjudge decide --state - --ask \"Is this spam?\" --noul < mail.txt\n"
-      "  adjudge decide request.json --json");
+      "  adjudge decide request.json --json\n"
+      "  adjudge decide --in requests.jsonl --out answers.jsonl --resume");
   verb->callback([arguments, &program] { program.run = [arguments] { return Run(*arguments); }; });
 }
 

@@ -39,6 +39,12 @@ Json ToJson(const Timings& timings) {
       {"load", timings.load_ms}, {"prefill", timings.prefill_ms}, {"decode", timings.decode_ms}};
 }
 
+Json LineErrorJson(std::size_t line_number, const Error& error) {
+  Json json = {{"code", ToString(error.code)}, {"message", ToString(error)}};
+  if (!error.place.empty()) json["place"] = error.place;
+  return {{"line", line_number}, {"error", std::move(json)}};
+}
+
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/base/result.h"
 #include "engine/base/token.h"
 #include "engine/base/vocabulary.h"
 #include "engine/cost.h"
@@ -25,6 +26,10 @@ Json Pieces(const Vocabulary& vocabulary, std::span<const TokenId> ids);
 Json ToJson(const Usage& usage);
 // {"load", "prefill", "decode"}, milliseconds
 Json ToJson(const Timings& timings);
+
+// What a line of a batch that cannot be done gives: {"line", "error": {"code", "message",
+// "place"}}.
+Json LineErrorJson(std::size_t line_number, const Error& error);
 
 // One line; bytes that are not UTF-8 come out as U+FFFD.
 std::string Dump(const Json& json);

@@ -37,7 +37,8 @@ int Refuse(const std::string& verb, const std::string& words, int code) {
 
 // The value of an option that names a file, which may be any bytes.
 bool IsPath(const std::vector<std::string>& arguments, std::size_t i) {
-  constexpr std::string_view kPaths[] = {"--model", "--tokenizer", "--messages", "--questions"};
+  constexpr std::string_view kPaths[] = {"--model",     "--tokenizer", "--messages",
+                                         "--questions", "--in",        "--out"};
   const std::string_view before = i == 0 ? std::string_view() : arguments[i - 1];
   if (before == "-m") return true;
   return std::any_of(std::begin(kPaths), std::end(kPaths), [&](std::string_view name) {

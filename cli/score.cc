@@ -63,12 +63,6 @@ Result<ScoreRequest> ParseLine(std::string_view line, bool lossy) {
   return request;
 }
 
-Json ErrorJson(std::size_t line_number, const Error& error) {
-  Json json = {{"code", ToString(error.code)}, {"message", ToString(error)}};
-  if (!error.place.empty()) json["place"] = error.place;
-  return {{"line", line_number}, {"error", std::move(json)}};
-}
-
 // One line of the input on its way to one line of the output.
 struct Item {
   std::size_t number = 0;
@@ -143,7 +137,7 @@ class Scorer {
 };
 
 Json ToJson(const Item& item) {
-  if (!item.tokens) return ErrorJson(item.number, item.tokens.error());
+  if (!item.tokens) return LineErrorJson(item.number, item.tokens.error());
   return {{"logprob", item.result.logprob},
           {"token_logprobs", item.result.token_logprobs},
           {"token_ids", item.result.token_ids},

@@ -37,29 +37,45 @@ class ScoredHead : public DecisionHead {
 
   Result<Decisions> Decide(DecisionSession& session, const Entry& state,
                            std::span<const Question> questions) const override {
-    ADJUDGE_RETURN_IF_ERROR(ValidateQuestions(questions, options_.limits));
-    const int window = session.model().config().context_length;
-    ADJUDGE_ASSIGN_OR_RETURN(const std::vector<TokenId> shared,
-                             frame_.EncodeShared(*tokenizer_, state.text, window));
-    const int n_shared = static_cast<int>(shared.size());
-    std::vector<Plan> plans;
-    std::vector<ContinuationSet> sets;
-    for (const Question& question : questions) {
-      ADJUDGE_ASSIGN_OR_RETURN(Plan plan, MakePlan(state, question));
-      ADJUDGE_RETURN_IF_ERROR(CheckWindow(question, n_shared, plan.set, window));
-      sets.push_back(std::move(plan.set));
-      plans.push_back(std::move(plan));
+    ADJUDGE_ASSIGN_OR_RETURN(Prepared prepared, Prepare(session, state, questions));
+    std::vector<Result<Decisions>> decisions;
+    decisions.emplace_back(Decisions{});
+    ScoreAll(session, std::span(&prepared, 1), decisions);
+    return std::move(decisions.front());
+  }
+
+  std::vector<Result<Decisions>> DecideMany(
+      DecisionSession& session, std::span<const DecisionRequest> requests) const override {
+    std::vector<Result<Decisions>> decisions;
+    std::vector<Prepared> good;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      auto prepared = Prepare(session, requests[i].state, requests[i].questions);
+      if (!prepared) {
+        decisions.emplace_back(tl::unexpected<Error>(std::move(prepared).error()));
+        continue;
+      }
+      decisions.emplace_back(Decisions{});
+      good.push_back(std::move(*prepared));
+      good.back().index = i;
     }
-    ADJUDGE_ASSIGN_OR_RETURN(const PackedScores scores,
-                             ScorePacked(session, shared, sets, options_.pack));
-    Decisions decisions{.usage = scores.usage, .timings = scores.timings};
-    for (std::size_t i = 0; i < questions.size(); ++i) {
-      decisions.answers.push_back(Read(questions[i], plans[i], sets[i], scores.sets[i]));
-    }
+    ScoreAll(session, good, decisions);
     return decisions;
   }
 
  private:
+  // A request made ready.
+  struct Prepared {
+    std::size_t index = 0;  // of the request
+    std::vector<TokenId> shared;
+    std::span<const Question> questions;
+    std::vector<Plan> plans;            // [question]
+    std::vector<ContinuationSet> sets;  // [question]
+  };
+
+  Result<Prepared> Prepare(const DecisionSession& session, const Entry& state,
+                           std::span<const Question> questions) const;
+  void ScoreAll(DecisionSession& session, std::span<const Prepared> prepared,
+                std::vector<Result<Decisions>>& decisions) const;
   Result<Plan> MakePlan(const Entry& state, const Question& question) const {
     if (name_ == "likelihood") return LikelihoodPlan(state, question);
     auto prompt = labels_.Make(state, question);
@@ -102,6 +118,53 @@ class ScoredHead : public DecisionHead {
 };
 
 constexpr std::string_view kLead = "Answer:";
+
+Result<ScoredHead::Prepared> ScoredHead::Prepare(const DecisionSession& session, const Entry& state,
+                                                 std::span<const Question> questions) const {
+  ADJUDGE_RETURN_IF_ERROR(ValidateQuestions(questions, options_.limits));
+  const int window = session.model().config().context_length;
+  Prepared prepared{.questions = questions};
+  ADJUDGE_ASSIGN_OR_RETURN(prepared.shared, frame_.EncodeShared(*tokenizer_, state.text, window));
+  const int n_shared = static_cast<int>(prepared.shared.size());
+  for (const Question& question : questions) {
+    ADJUDGE_ASSIGN_OR_RETURN(Plan plan, MakePlan(state, question));
+    ADJUDGE_RETURN_IF_ERROR(CheckWindow(question, n_shared, plan.set, window));
+    prepared.sets.push_back(std::move(plan.set));
+    prepared.plans.push_back(std::move(plan));
+  }
+  return prepared;
+}
+
+// Fills in decisions[prepared.index]. Work that is refused together is tried one by one, so that a
+// request which cannot be computed spoils no other.
+void ScoredHead::ScoreAll(DecisionSession& session, std::span<const Prepared> prepared,
+                          std::vector<Result<Decisions>>& decisions) const {
+  if (prepared.empty()) return;
+  std::vector<ScoredPrompt> prompts;
+  for (const Prepared& request : prepared) {
+    prompts.push_back({.prefix = request.shared, .sets = request.sets});
+  }
+  const auto scores = ScorePrompts(session, prompts, options_.pack);
+  if (!scores && prepared.size() > 1 && scores.error().code != ErrorCode::kCancelled) {
+    for (const Prepared& request : prepared) ScoreAll(session, std::span(&request, 1), decisions);
+    return;
+  }
+  for (std::size_t p = 0; p < prepared.size(); ++p) {
+    const Prepared& request = prepared[p];
+    Result<Decisions>& out = decisions[request.index];
+    if (!scores) {
+      out = tl::unexpected<Error>(scores.error());
+      continue;
+    }
+    const PackedScores& found = (*scores)[p];
+    out->usage = found.usage;
+    out->timings = found.timings;
+    for (std::size_t i = 0; i < request.questions.size(); ++i) {
+      out->answers.push_back(
+          Read(request.questions[i], request.plans[i], request.sets[i], found.sets[i]));
+    }
+  }
+}
 
 Result<std::vector<TokenId>> ScoredHead::OptionTokens(const std::string& name) const {
   ADJUDGE_ASSIGN_OR_RETURN(std::vector<TokenId> ids,
@@ -203,6 +266,15 @@ Result<T> ParseName(std::string_view what, std::string_view name, const Named<T>
 }
 
 }  // namespace
+
+std::vector<Result<Decisions>> DecisionHead::DecideMany(
+    DecisionSession& session, std::span<const DecisionRequest> requests) const {
+  std::vector<Result<Decisions>> decisions;
+  for (const DecisionRequest& request : requests) {
+    decisions.push_back(Decide(session, request.state, request.questions));
+  }
+  return decisions;
+}
 
 Result<std::unique_ptr<DecisionHead>> MakeDecisionHead(std::string_view name,
                                                        std::shared_ptr<const Tokenizer> tokenizer,

@@ -22,6 +22,11 @@ struct Decisions {
   Timings timings;
 };
 
+struct DecisionRequest {
+  Entry state;
+  std::vector<Question> questions;
+};
+
 // One way of reading an answer from a model. Immutable; shared between threads, each with its own
 // session.
 class DecisionHead {
@@ -38,6 +43,13 @@ class DecisionHead {
   // was made with.
   virtual Result<Decisions> Decide(DecisionSession& session, const Entry& state,
                                    std::span<const Question> questions) const = 0;
+
+  // The answers to every request in their order, each with its own error; the bits are those of
+  // Decide. Heads that can compute many requests in one pass do; here they come one by one. Usage
+  // and timings are each request's own part. A request that is cancelled ends with kCancelled, and
+  // so do those behind it.
+  virtual std::vector<Result<Decisions>> DecideMany(
+      DecisionSession& session, std::span<const DecisionRequest> requests) const;
 };
 
 // The text around a question.

@@ -26,6 +26,9 @@ class DecisionSession {
   // which the session is as good as before. Not owned; null = never.
   void CancelWith(const std::atomic<bool>* flag) { cancel_ = flag; }
   const std::atomic<bool>* cancel() const { return cancel_; }
+  // Forward passes that decisions have run here.
+  int passes() const { return passes_; }
+  void CountPass() { ++passes_; }
   // Lets go of what is kept.
   void Forget() { kept_ = cache_->NewSequence(); }
 
@@ -36,6 +39,7 @@ class DecisionSession {
   std::shared_ptr<KvCache> cache_;
   Sequence kept_;
   const std::atomic<bool>* cancel_ = nullptr;
+  int passes_ = 0;
 };
 
 }  // namespace adjudge

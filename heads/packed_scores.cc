@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -28,13 +30,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A segment of some set's trie with its place in the whole work.
+// A segment of some set's trie, or tokens that several prefixes share, with its place in the work.
 struct Piece {
-  const TrieSegment* segment = nullptr;
-  std::size_t set = 0;
-  int parent = -1;             // index of a piece; -1 = the prefix
-  std::size_t last_below = 0;  // the last piece that this one or a descendant of it is
-  int length = 0;              // of its sequence, the prefix included
+  std::span<const TokenId> tokens;
+  const TrieSegment* segment = nullptr;  // null for a part of prefixes, where nothing is read
+  std::size_t prompt = 0;                // whom its tokens are counted for
+  std::size_t set = 0;                   // index into the sets of all prompts
+  int parent = -1;                       // index of a piece; -1 = what all prefixes share
+  std::size_t last_below = 0;            // the last piece that this one or a descendant of it is
   int n_rows = 0;
   std::vector<TokenId> ids;  // ascending: what is read at its rows
 };
@@ -46,40 +49,64 @@ struct Part {
   std::size_t first_read = 0;
   std::size_t end_read = 0;
   int first_row = 0;  // of the segment, that is row 0 of the entry
+  std::size_t n_tokens = 0;
 };
+
+std::size_t CommonLength(std::span<const TokenId> a, std::span<const TokenId> b) {
+  return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first -
+                                  a.begin());
+}
 
 class Scorer {
  public:
-  Scorer(DecisionSession& session, std::span<const TokenId> prefix,
-         std::span<const ContinuationSet> sets, const PackOptions& options)
-      : session_(session), prefix_(prefix), sets_(sets), options_(options) {}
+  Scorer(DecisionSession& session, std::span<const ScoredPrompt> prompts,
+         const PackOptions& options)
+      : session_(session), prompts_(prompts), options_(options), costs_(prompts.size()) {}
 
-  Result<PackedScores> Run() {
+  Result<std::vector<PackedScores>> Run() {
     ADJUDGE_RETURN_IF_ERROR(Check());
     Plan();
-    ADJUDGE_RETURN_IF_ERROR(StagePrefix());
+    ADJUDGE_RETURN_IF_ERROR(StageRoot());
     for (std::size_t i = 0; i < pieces_.size(); ++i) ADJUDGE_RETURN_IF_ERROR(StagePiece(i));
     ADJUDGE_RETURN_IF_ERROR(Flush(pieces_.size()));
     return Collect();
   }
 
  private:
+  struct Cost {
+    Usage usage;
+    Timings timings;
+    int computed = 0;    // tokens
+    int last_pass = -1;  // that it took part in
+  };
+
   Status Check() const;
+  Status CheckSet(int prefix_tokens, const ContinuationSet& set, const std::string& place) const;
   void Plan();
-  Status StagePrefix();
+  void PlanPrefixes(std::span<const std::size_t> order, std::size_t shared, int parent);
+  void PlanSets(std::size_t prompt, int parent);
+  Status StageRoot();
   Status StagePiece(std::size_t i);
   Status Flush(std::size_t next);
+  void Charge(std::size_t prompt, double ms);
   Status ReadPart(const Part& part, const EntryOutput& output);
-  Result<PackedScores> Collect();
+  std::vector<PackedScores> Collect();
 
+  std::string Place(std::size_t prompt, std::size_t set) const {
+    const std::string place = "set " + std::to_string(set);
+    return prompts_.size() == 1 ? place : "prompt " + std::to_string(prompt) + ", " + place;
+  }
+  const ContinuationSet& Set(std::size_t i) const { return *sets_[i]; }
   int window() const { return session_.model().config().context_length; }
 
   DecisionSession& session_;
-  std::span<const TokenId> prefix_;
-  std::span<const ContinuationSet> sets_;
+  std::span<const ScoredPrompt> prompts_;
   PackOptions options_;
 
-  std::vector<TokenTrie> tries_;
+  std::vector<const ContinuationSet*> sets_;       // of all prompts, in the order of their pieces
+  std::vector<std::size_t> first_set_;             // [prompt] its first set among them
+  std::vector<std::unique_ptr<TokenTrie>> tries_;  // [set]
+  std::size_t root_tokens_ = 0;                    // that all prefixes begin with
   std::vector<Piece> pieces_;
   std::vector<Sequence> sequences_;  // [piece], empty before it is staged and once it is done
   std::vector<std::vector<double>> node_logprobs_;  // [set][node]
@@ -89,78 +116,74 @@ class Scorer {
   Batch batch_;
   std::vector<Part> staged_;
   int staged_rows_ = 0;
+  std::size_t staged_root_ = 0;  // tokens of what all prefixes share
 
-  Usage usage_;
-  Timings timings_;
+  std::vector<Cost> costs_;  // [prompt]
+  int passes_ = 0;
 };
 
-Status Scorer::Check() const {
-  if (sets_.empty()) return Fail(ErrorCode::kInvalidArgument, "expected at least 1 set, found 0");
+Status Scorer::CheckSet(int prefix_tokens, const ContinuationSet& set,
+                        const std::string& place) const {
   const int vocab_size = session_.model().config().vocab_size;
   const auto bad_id = [&](std::span<const TokenId> ids) {
     return std::any_of(ids.begin(), ids.end(),
                        [&](TokenId id) { return id < 0 || id >= vocab_size; });
   };
-  for (std::size_t i = 0; i < sets_.size(); ++i) {
-    const ContinuationSet& set = sets_[i];
-    const std::string place = "set " + std::to_string(i);
-    if (set.tail.empty()) return Fail(ErrorCode::kInvalidArgument, "the tail is empty", place);
-    if (set.continuations.empty()) {
-      return Fail(ErrorCode::kInvalidArgument, "there is no continuation", place);
+  if (set.tail.empty()) return Fail(ErrorCode::kInvalidArgument, "the tail is empty", place);
+  if (set.continuations.empty()) {
+    return Fail(ErrorCode::kInvalidArgument, "there is no continuation", place);
+  }
+  bool bad = bad_id(set.tail) || bad_id(set.end_ids);
+  for (const std::vector<TokenId>& continuation : set.continuations) {
+    if (continuation.empty()) {
+      return Fail(ErrorCode::kInvalidArgument, "a continuation is empty", place);
     }
-    bool bad = bad_id(set.tail) || bad_id(set.end_ids);
-    for (const std::vector<TokenId>& continuation : set.continuations) {
-      if (continuation.empty()) {
-        return Fail(ErrorCode::kInvalidArgument, "a continuation is empty", place);
-      }
-      bad = bad || bad_id(continuation);
+    bad = bad || bad_id(continuation);
+  }
+  if (bad) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "a token id is outside the vocabulary of " + std::to_string(vocab_size), place);
+  }
+  const int longest = LongestPath(prefix_tokens, set);
+  if (longest > window()) {
+    return Fail(ErrorCode::kLimit,
+                "the longest path needs " + std::to_string(longest) +
+                    " tokens; the model's window holds " + std::to_string(window()),
+                place);
+  }
+  return {};
+}
+
+Status Scorer::Check() const {
+  if (prompts_.empty()) {
+    return Fail(ErrorCode::kInvalidArgument, "expected at least 1 prompt, found 0");
+  }
+  for (std::size_t p = 0; p < prompts_.size(); ++p) {
+    const ScoredPrompt& prompt = prompts_[p];
+    if (prompt.sets.empty()) {
+      return Fail(ErrorCode::kInvalidArgument, "expected at least 1 set, found 0",
+                  prompts_.size() == 1 ? "" : "prompt " + std::to_string(p));
     }
-    if (bad) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  "a token id is outside the vocabulary of " + std::to_string(vocab_size), place);
-    }
-    const int longest = LongestPath(static_cast<int>(prefix_.size()), set);
-    if (longest > window()) {
-      return Fail(ErrorCode::kLimit,
-                  "the longest path needs " + std::to_string(longest) +
-                      " tokens; the model's window holds " + std::to_string(window()),
-                  place);
+    for (std::size_t s = 0; s < prompt.sets.size(); ++s) {
+      ADJUDGE_RETURN_IF_ERROR(
+          CheckSet(static_cast<int>(prompt.prefix.size()), prompt.sets[s], Place(p, s)));
     }
   }
   return {};
 }
 
 void Scorer::Plan() {
-  tries_.reserve(sets_.size());
-  for (std::size_t s = 0; s < sets_.size(); ++s) {
-    tries_.push_back(BuildTokenTrie(sets_[s]));
-    const TokenTrie& trie = tries_.back();
-    node_logprobs_.emplace_back(trie.nodes.size(), 0.0);
-    node_ends_.emplace_back(trie.nodes.size(), 0.0);
-    const int first = static_cast<int>(pieces_.size());
-    for (const TrieSegment& segment : trie.segments) {
-      Piece piece{.segment = &segment, .set = s};
-      piece.parent = segment.parent < 0 ? -1 : first + segment.parent;
-      const int before = piece.parent < 0 ? static_cast<int>(prefix_.size())
-                                          : pieces_[static_cast<std::size_t>(piece.parent)].length;
-      piece.length = before + static_cast<int>(segment.tokens.size());
-      int last_row = -1;
-      for (const TrieSegment::Read& read : segment.reads) {
-        if (read.row != last_row) ++piece.n_rows;
-        last_row = read.row;
-        if (read.token != kNoToken) {
-          piece.ids.push_back(read.token);
-        } else {
-          piece.ids.insert(piece.ids.end(), sets_[s].end_ids.begin(), sets_[s].end_ids.end());
-        }
-      }
-      std::sort(piece.ids.begin(), piece.ids.end());
-      piece.ids.erase(std::unique(piece.ids.begin(), piece.ids.end()), piece.ids.end());
-      piece.last_below = pieces_.size();
-      pieces_.push_back(std::move(piece));
-    }
-  }
+  std::vector<std::size_t> order(prompts_.size());
+  std::iota(order.begin(), order.end(), 0U);
+  const auto prefix = [&](std::size_t p) { return prompts_[p].prefix; };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::ranges::lexicographical_compare(prefix(a), prefix(b));
+  });
+  first_set_.resize(prompts_.size());
+  root_tokens_ = CommonLength(prefix(order.front()), prefix(order.back()));
+  PlanPrefixes(order, root_tokens_, -1);
   for (std::size_t i = pieces_.size(); i-- > 0;) {
+    pieces_[i].last_below = std::max(pieces_[i].last_below, i);
     if (pieces_[i].parent < 0) continue;
     Piece& parent = pieces_[static_cast<std::size_t>(pieces_[i].parent)];
     parent.last_below = std::max(parent.last_below, pieces_[i].last_below);
@@ -168,20 +191,80 @@ void Scorer::Plan() {
   sequences_.resize(pieces_.size());
 }
 
-Status Scorer::StagePrefix() {
+// `order`: prompts sorted by their prefixes, whose first `shared` tokens are the parent's path.
+void Scorer::PlanPrefixes(std::span<const std::size_t> order, std::size_t shared, int parent) {
+  while (!order.empty()) {
+    const std::span<const TokenId> first = prompts_[order.front()].prefix;
+    std::size_t n = 1;
+    std::size_t common = first.size();
+    if (common == shared) {
+      PlanSets(order.front(), parent);
+      order = order.subspan(1);
+      continue;
+    }
+    // In sorted order the common length only falls, so the first neighbour is the closest.
+    for (; n < order.size(); ++n) {
+      const std::size_t length = CommonLength(first, prompts_[order[n]].prefix);
+      if (length < common && length < shared + kSharedTokens) break;
+      common = length;
+    }
+    const int piece = static_cast<int>(pieces_.size());
+    pieces_.push_back({.tokens = first.subspan(shared, common - shared),
+                       .prompt = order.front(),
+                       .parent = parent});
+    costs_[order.front()].computed += static_cast<int>(common - shared);
+    PlanPrefixes(order.first(n), common, piece);
+    order = order.subspan(n);
+  }
+}
+
+void Scorer::PlanSets(std::size_t prompt, int parent) {
+  first_set_[prompt] = sets_.size();
+  for (const ContinuationSet& set : prompts_[prompt].sets) {
+    const std::size_t s = sets_.size();
+    sets_.push_back(&set);
+    tries_.push_back(std::make_unique<TokenTrie>(BuildTokenTrie(set)));
+    const TokenTrie& trie = *tries_.back();
+    node_logprobs_.emplace_back(trie.nodes.size(), 0.0);
+    node_ends_.emplace_back(trie.nodes.size(), 0.0);
+    const int first = static_cast<int>(pieces_.size());
+    for (const TrieSegment& segment : trie.segments) {
+      Piece piece{.tokens = segment.tokens, .segment = &segment, .prompt = prompt, .set = s};
+      piece.parent = segment.parent < 0 ? parent : first + segment.parent;
+      int last_row = -1;
+      for (const TrieSegment::Read& read : segment.reads) {
+        if (read.row != last_row) ++piece.n_rows;
+        last_row = read.row;
+        if (read.token != kNoToken) {
+          piece.ids.push_back(read.token);
+        } else {
+          piece.ids.insert(piece.ids.end(), set.end_ids.begin(), set.end_ids.end());
+        }
+      }
+      std::sort(piece.ids.begin(), piece.ids.end());
+      piece.ids.erase(std::unique(piece.ids.begin(), piece.ids.end()), piece.ids.end());
+      costs_[prompt].usage.prompt_tokens += static_cast<int>(segment.tokens.size());
+      costs_[prompt].computed += static_cast<int>(segment.tokens.size());
+      pieces_.push_back(std::move(piece));
+    }
+  }
+  costs_[prompt].usage.prompt_tokens += static_cast<int>(prompts_[prompt].prefix.size());
+}
+
+Status Scorer::StageRoot() {
+  const std::span<const TokenId> root = prompts_.front().prefix.first(root_tokens_);
   Sequence& kept = session_.kept();
   const std::vector<TokenId> had = kept.tokens();
-  const auto differs = std::mismatch(had.begin(), had.end(), prefix_.begin(), prefix_.end());
-  std::size_t done = static_cast<std::size_t>(differs.first - had.begin());
+  std::size_t done = CommonLength(had, root);
   ADJUDGE_RETURN_IF_ERROR(kept.Truncate(static_cast<int>(done)));
-  usage_.prompt_tokens += static_cast<int>(prefix_.size());
-  usage_.cached_tokens += static_cast<int>(done);
-  while (done < prefix_.size()) {
+  costs_.front().computed += static_cast<int>(root.size() - done);
+  while (done < root.size()) {
     const std::size_t n =
-        std::min(prefix_.size() - done, static_cast<std::size_t>(options_.max_pass_tokens));
-    ADJUDGE_RETURN_IF_ERROR(batch_.Add(kept, prefix_.subspan(done, n)));
+        std::min(root.size() - done, static_cast<std::size_t>(options_.max_pass_tokens));
+    ADJUDGE_RETURN_IF_ERROR(batch_.Add(kept, root.subspan(done, n)));
+    staged_root_ = n;
     done += n;
-    if (done < prefix_.size()) ADJUDGE_RETURN_IF_ERROR(Flush(0));
+    if (done < root.size()) ADJUDGE_RETURN_IF_ERROR(Flush(0));
   }
   return {};
 }
@@ -190,6 +273,7 @@ Status Scorer::StagePrefix() {
 Wants PartWants(const Piece& piece, int end_row, Part& part) {
   Wants wants;
   part.end_read = part.first_read;
+  if (piece.segment == nullptr) return wants;
   while (part.end_read < piece.segment->reads.size() &&
          piece.segment->reads[part.end_read].row < end_row) {
     const int row = piece.segment->reads[part.end_read].row - part.first_row;
@@ -205,7 +289,7 @@ Wants PartWants(const Piece& piece, int end_row, Part& part) {
 
 Status Scorer::StagePiece(std::size_t i) {
   const Piece& piece = pieces_[i];
-  const std::vector<TokenId>& tokens = piece.segment->tokens;
+  const std::span<const TokenId> tokens = piece.tokens;
   const Sequence& parent =
       piece.parent < 0 ? session_.kept() : sequences_[static_cast<std::size_t>(piece.parent)];
   ADJUDGE_ASSIGN_OR_RETURN(sequences_[i], parent.Fork(parent.length()));
@@ -225,7 +309,7 @@ Status Scorer::StagePiece(std::size_t i) {
     Part part{.piece = i, .first_read = next_read, .first_row = static_cast<int>(done)};
     Wants wants = PartWants(piece, static_cast<int>(done + n), part);
     const int n_rows = static_cast<int>(wants.rows.size());
-    auto entry = batch_.Add(sequences_[i], std::span(tokens).subspan(done, n), std::move(wants));
+    auto entry = batch_.Add(sequences_[i], tokens.subspan(done, n), std::move(wants));
     if (!entry && entry.error().code == ErrorCode::kLimit && batch_.n_entries() > 0) {
       // The cache is full of work that is staged or done: compute it and let go of what is done.
       ADJUDGE_RETURN_IF_ERROR(Flush(i));
@@ -233,13 +317,13 @@ Status Scorer::StagePiece(std::size_t i) {
     }
     ADJUDGE_RETURN_IF_ERROR(entry);
     part.entry = *entry;
+    part.n_tokens = n;
     staged_.push_back(part);
     staged_rows_ += n_rows;
     next_read = part.end_read;
     done += n;
     if (done < tokens.size()) ADJUDGE_RETURN_IF_ERROR(Flush(i));
   }
-  usage_.prompt_tokens += static_cast<int>(tokens.size());
   return {};
 }
 
@@ -249,11 +333,16 @@ Status Scorer::Flush(std::size_t next) {
   const auto start = Clock::now();
   batch_.CancelWith(session_.cancel());
   ADJUDGE_ASSIGN_OR_RETURN(const ForwardOutput output, session_.model().Forward(batch_));
-  timings_.prefill_ms += std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-  ++usage_.forward_passes;
+  const double ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  const double ms_per_token = ms / batch_.n_tokens();
+  session_.CountPass();
+  ++passes_;
+  if (staged_root_ > 0) Charge(0, static_cast<double>(staged_root_) * ms_per_token);
   for (const Part& part : staged_) {
+    Charge(pieces_[part.piece].prompt, static_cast<double>(part.n_tokens) * ms_per_token);
     ADJUDGE_RETURN_IF_ERROR(ReadPart(part, output.entries[static_cast<std::size_t>(part.entry)]));
   }
+  staged_root_ = 0;
   staged_.clear();
   staged_rows_ = 0;
   batch_ = Batch();
@@ -263,9 +352,17 @@ Status Scorer::Flush(std::size_t next) {
   return {};
 }
 
+void Scorer::Charge(std::size_t prompt, double ms) {
+  Cost& cost = costs_[prompt];
+  cost.timings.prefill_ms += ms;
+  if (cost.last_pass != passes_) ++cost.usage.forward_passes;
+  cost.last_pass = passes_;
+}
+
 Status Scorer::ReadPart(const Part& part, const EntryOutput& output) {
   const Piece& piece = pieces_[part.piece];
-  const ContinuationSet& set = sets_[piece.set];
+  if (piece.segment == nullptr) return {};
+  const ContinuationSet& set = Set(piece.set);
   int row = -1;
   int last_row = -1;
   for (std::size_t i = part.first_read; i < part.end_read; ++i) {
@@ -290,39 +387,55 @@ Status Scorer::ReadPart(const Part& part, const EntryOutput& output) {
     }
     if (!std::isfinite(value)) {
       return Fail(ErrorCode::kNotFinite, "the model gave a logit that is not finite",
-                  "set " + std::to_string(piece.set));
+                  Place(piece.prompt, piece.set - first_set_[piece.prompt]));
     }
   }
   return {};
 }
 
-Result<PackedScores> Scorer::Collect() {
-  PackedScores scores{.usage = usage_, .timings = timings_};
-  for (std::size_t s = 0; s < sets_.size(); ++s) {
-    const TokenTrie& trie = tries_[s];
-    ContinuationScores& out = scores.sets.emplace_back();
-    for (const int terminal : trie.terminals) {
-      std::vector<double>& logprobs = out.token_logprobs.emplace_back();
-      for (int node = terminal; node != 0;
-           node = trie.nodes[static_cast<std::size_t>(node)].parent) {
-        logprobs.push_back(node_logprobs_[s][static_cast<std::size_t>(node)]);
-      }
-      std::reverse(logprobs.begin(), logprobs.end());
-      if (!sets_[s].end_ids.empty()) {
-        out.end_logprobs.push_back(node_ends_[s][static_cast<std::size_t>(terminal)]);
+std::vector<PackedScores> Scorer::Collect() {
+  std::vector<PackedScores> all;
+  for (std::size_t p = 0; p < prompts_.size(); ++p) {
+    Cost& cost = costs_[p];
+    cost.usage.cached_tokens = cost.usage.prompt_tokens - cost.computed;
+    PackedScores& scores = all.emplace_back();
+    scores.usage = cost.usage;
+    scores.timings = cost.timings;
+    for (std::size_t s = first_set_[p]; s < first_set_[p] + prompts_[p].sets.size(); ++s) {
+      const TokenTrie& trie = *tries_[s];
+      ContinuationScores& out = scores.sets.emplace_back();
+      for (const int terminal : trie.terminals) {
+        std::vector<double>& logprobs = out.token_logprobs.emplace_back();
+        for (int node = terminal; node != 0;
+             node = trie.nodes[static_cast<std::size_t>(node)].parent) {
+          logprobs.push_back(node_logprobs_[s][static_cast<std::size_t>(node)]);
+        }
+        std::reverse(logprobs.begin(), logprobs.end());
+        if (!Set(s).end_ids.empty()) {
+          out.end_logprobs.push_back(node_ends_[s][static_cast<std::size_t>(terminal)]);
+        }
       }
     }
   }
-  return scores;
+  return all;
 }
 
 }  // namespace
 
+Result<std::vector<PackedScores>> ScorePrompts(DecisionSession& session,
+                                               std::span<const ScoredPrompt> prompts,
+                                               const PackOptions& options) {
+  ADJUDGE_CHECK(options.max_pass_tokens > 0 && options.max_pass_rows > 0);
+  return Scorer(session, prompts, options).Run();
+}
+
 Result<PackedScores> ScorePacked(DecisionSession& session, std::span<const TokenId> prefix,
                                  std::span<const ContinuationSet> sets,
                                  const PackOptions& options) {
-  ADJUDGE_CHECK(options.max_pass_tokens > 0 && options.max_pass_rows > 0);
-  return Scorer(session, prefix, sets, options).Run();
+  const ScoredPrompt prompt{.prefix = prefix, .sets = sets};
+  ADJUDGE_ASSIGN_OR_RETURN(std::vector<PackedScores> scores,
+                           ScorePrompts(session, std::span(&prompt, 1), options));
+  return std::move(scores.front());
 }
 
 }  // namespace adjudge

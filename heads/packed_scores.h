@@ -46,6 +46,22 @@ Result<PackedScores> ScorePacked(DecisionSession& session, std::span<const Token
                                  std::span<const ContinuationSet> sets,
                                  const PackOptions& options = {});
 
+// A prefix with the sets that follow it. Views: what they show must outlive the call.
+struct ScoredPrompt {
+  std::span<const TokenId> prefix;
+  std::span<const ContinuationSet> sets;
+};
+
+// The same for many prefixes, as few passes as the limits allow: what prefixes have in common is
+// computed once (a beginning shared by some of them alone from kSharedTokens tokens on), and the
+// session keeps what all of them share. Usage and timings are each prompt's own: prompt_tokens as
+// alone, cached_tokens what was not computed for it, forward_passes those it took part in, and its
+// share of their time by tokens. An error names the prompt too ("prompt N, set M").
+inline constexpr std::size_t kSharedTokens = 16;
+Result<std::vector<PackedScores>> ScorePrompts(DecisionSession& session,
+                                               std::span<const ScoredPrompt> prompts,
+                                               const PackOptions& options = {});
+
 // Tokens of the longest path from the beginning of the prefix to the end of a continuation.
 int LongestPath(int prefix_tokens, const ContinuationSet& set);
 

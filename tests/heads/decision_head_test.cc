@@ -97,6 +97,40 @@ TEST_P(DecisionHeadTest, AnswersDoNotDependOnIdsCompanyOrderOrCache) {
   }
 }
 
+TEST_P(DecisionHeadTest, ManyRequestsInOnePassGiveTheBitsOfEachAlone) {
+  const auto model = TinyModel(GetParam());
+  const auto tokenizer = testing::MakeToyTokenizer();
+  const std::vector<Question> questions = ManyQuestions();
+  std::vector<DecisionRequest> requests;
+  for (std::size_t i = 0; i < 12; ++i) {
+    requests.push_back({.state = Entry{"Parcel " + std::string(i % 5, 'x') + " came late."},
+                        .questions = {questions[i % 7], questions[(i + 1) % 7]}});
+  }
+  requests[3].state.text = std::string(5000, 'x');
+  requests[7].questions.clear();
+  for (const char* name : {"auto", "likelihood"}) {
+    const auto head = *MakeDecisionHead(name, tokenizer);
+    auto session = *DecisionSession::Make(model);
+    const auto decided = head->DecideMany(session, requests);
+    EXPECT_EQ(session.passes(), 1);
+    ASSERT_EQ(decided.size(), requests.size());
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      auto own = *DecisionSession::Make(model);
+      const auto alone = head->Decide(own, requests[i].state, requests[i].questions);
+      ASSERT_EQ(alone.has_value(), decided[i].has_value());
+      if (!alone) {
+        EXPECT_EQ(ToString(alone.error()), ToString(decided[i].error()));
+        continue;
+      }
+      EXPECT_EQ(decided[i]->usage.prompt_tokens, alone->usage.prompt_tokens);
+      for (std::size_t q = 0; q < 2; ++q) {
+        ExpectSameAnswer(decided[i]->answers[q], alone->answers[q], "request " + std::to_string(i));
+      }
+    }
+    EXPECT_TRUE(head->DecideMany(session, {}).empty());
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Architectures, DecisionHeadTest,
                          ::testing::ValuesIn(testing::kArchitectures));
 

@@ -169,6 +169,54 @@ TEST_P(PackedScoresTest, BitsDoNotDependOnCompanyPackingOrCache) {
   }
 }
 
+TEST_P(PackedScoresTest, ManyPrefixesInOnePassGiveTheBitsOfEachAlone) {
+  const auto model = testing::MakeFakeModel(testing::TinyConfig(GetParam()),
+                                            {.backend = BackendKind::kReference, .threads = 1});
+  std::mt19937 random(13);
+  for (const std::size_t n : {std::size_t{2}, std::size_t{9}, std::size_t{64}}) {
+    // Beginnings shared by all, by some for longer than a block, by some for less, and by none; the
+    // same prefix twice and one that begins another among them.
+    std::vector<Tokens> prefixes = {{}};
+    while (prefixes.size() < n) {
+      Tokens prefix = prefixes[random() % prefixes.size()];
+      prefix.resize(random() % (prefix.size() + 1));
+      const Tokens more = RandomTokens(random, random() % 40, 61);
+      prefix.insert(prefix.end(), more.begin(), more.end());
+      prefixes.push_back(prefix);
+    }
+    prefixes[0] = prefixes.back();
+    if (n == 9) {
+      for (Tokens& prefix : prefixes) prefix.insert(prefix.begin(), {5, 6, 7});
+    }
+    std::shuffle(prefixes.begin(), prefixes.end(), random);
+    std::vector<std::vector<ContinuationSet>> sets;
+    std::vector<ScoredPrompt> prompts;
+    for (std::size_t i = 0; i < n; ++i) {
+      sets.push_back(RandomSets(random, 1 + static_cast<int>(random() % 3)));
+    }
+    for (std::size_t i = 0; i < n; ++i) prompts.push_back({prefixes[i], sets[i]});
+    auto session = *DecisionSession::Make(model);
+    for (const PackOptions& options :
+         {PackOptions{}, PackOptions{.max_pass_tokens = 7}, PackOptions{.max_pass_tokens = 300}}) {
+      const int passes_before = session.passes();
+      const auto packed = ScorePrompts(session, prompts, options);
+      ASSERT_TRUE(packed) << ToString(packed.error());
+      ASSERT_EQ(packed->size(), n);
+      if (options.max_pass_tokens > 1000 && n < 64) EXPECT_EQ(session.passes() - passes_before, 1);
+      for (std::size_t i = 0; i < n; ++i) {
+        auto own = *DecisionSession::Make(model);
+        const auto alone = ScorePacked(own, prefixes[i], sets[i]);
+        ASSERT_TRUE(alone);
+        EXPECT_EQ((*packed)[i].usage.prompt_tokens, alone->usage.prompt_tokens);
+        EXPECT_LE((*packed)[i].usage.cached_tokens, static_cast<int>(prefixes[i].size()));
+        for (std::size_t s = 0; s < sets[i].size(); ++s) {
+          ExpectSame((*packed)[i].sets[s], alone->sets[s], "prompt " + std::to_string(i));
+        }
+      }
+    }
+  }
+}
+
 TEST_P(PackedScoresTest, SmallCacheTakesMorePassesAndGivesTheSame) {
   const auto model = testing::MakeFakeModel(testing::TinyConfig(GetParam()),
                                             {.backend = BackendKind::kReference, .threads = 1});
@@ -229,6 +277,19 @@ TEST(PackedScoresErrorTest, NamesWhatIsWrong) {
   EXPECT_FALSE(ScorePacked(session, prefix, {}));
   const ContinuationSet fits{.tail = Tokens(63, 1), .continuations = {{2}}};
   EXPECT_TRUE(ScorePacked(session, prefix, std::span(&fits, 1))) << "exactly the window";
+}
+
+TEST(PackedScoresErrorTest, NamesThePromptAmongMany) {
+  auto session = *DecisionSession::Make(UniformToy());
+  const Tokens short_prefix = {1};
+  const Tokens long_prefix(64, 1);
+  const ContinuationSet set{.tail = {1}, .continuations = {{2}}};
+  const ScoredPrompt prompts[] = {{short_prefix, std::span(&set, 1)},
+                                  {long_prefix, std::span(&set, 1)}};
+  EXPECT_EQ(ScorePrompts(session, prompts).error().place, "prompt 1, set 0");
+  EXPECT_FALSE(ScorePrompts(session, {}));
+  const ScoredPrompt nothing[] = {{short_prefix, std::span(&set, 1)}, {long_prefix, {}}};
+  EXPECT_EQ(ScorePrompts(session, nothing).error().place, "prompt 1");
 }
 
 TEST(PackedScoresErrorTest, LogitsThatAreNotFinite) {
