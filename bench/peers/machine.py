@@ -50,7 +50,8 @@ def process_seconds(stat_text):
 
 
 class Others:
-    """Cores that others than the process `pid` and this one used since the object was made."""
+    """Cores that others used since the object was made: not this process, nor the process `pid`, nor
+    children that have ended meanwhile."""
 
     def __init__(self, pid=None):
         self.pids = [os.getpid()] + ([pid] if pid else [])
@@ -62,6 +63,8 @@ class Others:
         for pid in self.pids:
             with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
                 busy -= process_seconds(file.read())
+        times = os.times()
+        busy -= times.children_user + times.children_system
         return time.monotonic(), busy
 
     def cores(self):

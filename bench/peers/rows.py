@@ -19,6 +19,9 @@ class Row:
     peer_name: str = ""  # where the peer is adjudge itself
 
 
+PRECISIONS = ("fast", "default")
+
+
 def all_rows(threads, quick):
     rows = []
     for file in [DEFAULT] if quick else SMOLLM2:
@@ -53,15 +56,10 @@ def _own(name, file, precision, threads, ours, theirs, peer_name, must=None, aim
                (_ours(precision, file, threads, theirs),), must, aim, peer_name=peer_name)
 
 
-def _precisions(file):
-    """Weights of BF16 are multiplied in one way whatever the precision."""
-    return ("fast",) if file.endswith("BF16") else ("fast", "default")
-
-
 def _prefill_rows(file, threads):
     rows = []
     for tokens in (128, 512):
-        for precision in _precisions(file):
+        for precision in PRECISIONS:
             must, aim = {"fast": (1.0, 1.8), "default": (0.7, 1.2)}[precision]
             if file.endswith("BF16"):  # compared, but nothing is asked
                 must, aim = None, None
@@ -91,7 +89,7 @@ def _billion_prefill_rows(file, threads):
 def _decode_rows(file, threads):
     return [Row(f"decode 32 at {context:,}", _ours(precision, file, threads, decode(context)),
                 _peers(file, threads, decode(context)), 1.3)
-            for context in (128, 1024) for precision in _precisions(file)]
+            for context in (128, 1024) for precision in PRECISIONS]
 
 
 def _thread_rows(file, threads, prompts):

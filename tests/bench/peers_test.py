@@ -124,8 +124,6 @@ class RowsTest(unittest.TestCase):
                          [("fast", 2.0, 4.0)])
         self.assertEqual(musts("prefill 512", "1.1B Q4_K", OPENVINO), [("fast", 1.0, 1.8)])
         self.assertEqual(musts("decode 32 at 1,024", "1.1B BF16", OPENVINO),
-                         [("fast", 1.3, None)])
-        self.assertEqual(musts("decode 32 at 1,024", "1.1B Q4_0", OPENVINO),
                          [("fast", 1.3, None), ("default", 1.3, None)])
 
 
