@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/decide_batch.h"
+#include "cli/head_options.h"
 #include "cli/interrupt.h"
 #include "cli/json_output.h"
 #include "cli/model_options.h"
@@ -14,6 +15,7 @@
 #include "cli/words.h"
 #include "heads/decision_head.h"
 #include "heads/system_one.h"
+#include "heads/trained_head.h"
 
 namespace adjudge::cli {
 namespace {
@@ -27,6 +29,7 @@ struct Arguments {
   BatchArguments batch;
   CLI::Option* request_given = nullptr;
   CLI::Option* ask_given = nullptr;
+  CLI::Option* state_given = nullptr;
   CLI::Option* end_given = nullptr;
   CLI::Option* labels_given = nullptr;
   std::string request;  // a path
@@ -36,6 +39,7 @@ struct Arguments {
   std::vector<std::string> levels;
   bool noul = false;
   std::string head = "auto";
+  std::string calibration;
   std::string end = "auto";
   std::string prompt_style = "auto";
   std::string labels = "auto";
@@ -71,6 +75,27 @@ Failure QuickFailure(const Arguments& arguments, Error error) {
   return failure;
 }
 
+bool IsReadOut(const std::string& head) {
+  return head == "auto" || head == "label" || head == "likelihood";
+}
+
+// The state of the quick form.
+Outcome<Entry> QuickState(const Arguments& arguments) {
+  Entry state;
+  CLI_ASSIGN_OR_RETURN(state.text, ReadText(arguments.state, LossyBytes(arguments.lossy)));
+  return state;
+}
+
+// With a trained head the quick form may leave the question out: the head has its own.
+Outcome<Asked> HeadForm(const Arguments& arguments, const TrainedHead& head) {
+  Asked asked;
+  asked.quick = true;
+  CLI_ASSIGN_OR_RETURN(asked.state, QuickState(arguments));
+  CLI_ASSIGN_OR_RETURN(Question question, OrExit(QuestionOf(head, kQuickId), kUsage, "--head"));
+  asked.questions.push_back(std::move(question));
+  return asked;
+}
+
 Outcome<Asked> QuickForm(const Arguments& arguments) {
   const int kinds = !arguments.choices.empty() + !arguments.levels.empty() + arguments.noul;
   if (kinds != 1) {
@@ -83,7 +108,7 @@ Outcome<Asked> QuickForm(const Arguments& arguments) {
   }
   Asked asked;
   asked.quick = true;
-  CLI_ASSIGN_OR_RETURN(asked.state.text, ReadText(arguments.state, LossyBytes(arguments.lossy)));
+  CLI_ASSIGN_OR_RETURN(asked.state, QuickState(arguments));
   CLI_ASSIGN_OR_RETURN(const std::string ask, ReadText(arguments.ask, LossyBytes(arguments.lossy)));
   if (ask.empty()) return UsageFailure("--ask: expected a question, found none");
   asked.questions.push_back(arguments.noul ? Question::Noul(kQuickId, ask)
@@ -96,8 +121,15 @@ Outcome<Asked> QuickForm(const Arguments& arguments) {
   return asked;
 }
 
-Outcome<Asked> ReadQuestions(const Arguments& arguments) {
+Outcome<Asked> ReadQuestions(const Arguments& arguments, const TrainedHead* head) {
   const bool quick = arguments.ask_given->count() > 0;
+  if (head != nullptr && !quick && arguments.request_given->count() == 0) {
+    if (arguments.state_given->count() == 0 || !arguments.choices.empty() ||
+        !arguments.levels.empty() || arguments.noul) {
+      return UsageFailure("expected --state TEXT for the head's own question, or a REQUEST file");
+    }
+    return HeadForm(arguments, *head);
+  }
   if (quick == (arguments.request_given->count() > 0)) {
     return UsageFailure("expected a REQUEST file (- is standard input), or --ask with its options");
   }
@@ -126,6 +158,13 @@ Outcome<bool> CheckTogether(const Arguments& arguments) {
   if (arguments.batch.given() &&
       arguments.request_given->count() + arguments.ask_given->count() > 0) {
     return UsageFailure("--in takes the place of REQUEST and of --ask");
+  }
+  if (!IsReadOut(arguments.head) &&
+      arguments.end_given->count() + arguments.labels_given->count() > 0) {
+    return UsageFailure("--end and --labels go with the label and likelihood heads");
+  }
+  if (IsReadOut(arguments.head) && !arguments.calibration.empty()) {
+    return UsageFailure("--calibration goes with a trained head's file as --head");
   }
   if (arguments.strict && !arguments.json && !arguments.batch.given())
     return UsageFailure("--strict goes with --json");
@@ -165,7 +204,8 @@ std::string Verdict(const Question& question, const Answer& answer) {
     line += ShownName(question, static_cast<std::size_t>(answer.chosen));
   }
   if (answer.confidence) line += ", confidence " + Fixed(*answer.confidence, 3);
-  line += ", label mass " + Share(answer.label_mass) + ", head " + answer.head;
+  if (answer.label_mass) line += ", label mass " + Share(*answer.label_mass);
+  line += ", head " + answer.head;
   if (!answer.end.empty()) line += ", end " + answer.end;
   return line + "\n";
 }
@@ -187,25 +227,70 @@ std::string Table(const Question& question, const Answer& answer) {
   return table + Verdict(question, answer);
 }
 
-Outcome<int> Run(const Arguments& arguments) {
-  CLI_RETURN_IF_ERROR(CheckTogether(arguments));
-  BatchFiles batch;
-  Asked asked;
-  if (arguments.batch.given()) {
-    CLI_ASSIGN_OR_RETURN(batch, OpenBatch(arguments.batch));
-  } else {
-    CLI_ASSIGN_OR_RETURN(asked, ReadQuestions(arguments));
-  }
-  CLI_ASSIGN_OR_RETURN(const HeadOptions options, ToHeadOptions(arguments));
-  CLI_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel(arguments.model));
+Outcome<std::unique_ptr<DecisionHead>> MakeReadOut(const Arguments& arguments,
+                                                   const HeadOptions& options,
+                                                   const LoadedModel& loaded) {
   if (options.prompt != PromptStyle::kPlain && loaded.tokenizer->chat_template()) {
     CLI_RETURN_IF_ERROR(LoadTemplate(loaded, "use --prompt-style plain"));
   }
   auto made = MakeDecisionHead(arguments.head, loaded.tokenizer, options);
   const bool rendering = !made && made.error().place == "chat template";
+  return OrExit(std::move(made), rendering ? kFailed : kUsage,
+                rendering ? "model " + Printable(loaded.path.string()) : "");
+}
+
+Outcome<std::unique_ptr<DecisionHead>> MakeTrained(const Arguments& arguments,
+                                                   std::shared_ptr<const TrainedHead> head,
+                                                   const LoadedModel& loaded) {
+  CLI_ASSIGN_OR_RETURN(const Backbone backbone, ToBackbone(loaded, arguments.model));
+  return OrExit(MakeTrainedDecisionHead(std::move(head), backbone.model, backbone.tokenizer,
+                                        backbone.fingerprint),
+                kFailed, "--head: " + Printable(arguments.head));
+}
+
+// A pointer head is asked questions as the read-outs are.
+Outcome<std::unique_ptr<DecisionHead>> MakePointer(const Arguments& arguments,
+                                                   const LoadedModel& loaded) {
+  if (!arguments.calibration.empty()) {
+    return UsageFailure("--calibration does not go with a pointer head");
+  }
+  CLI_ASSIGN_OR_RETURN(PointerHead head, ReadPointerHead(arguments.head));
+  CLI_ASSIGN_OR_RETURN(const Backbone backbone, ToBackbone(loaded, arguments.model));
+  return OrExit(MakePointerDecisionHead(std::make_shared<const PointerHead>(std::move(head)),
+                                        backbone.model, backbone.tokenizer, backbone.fingerprint),
+                kFailed, "--head: " + Printable(arguments.head));
+}
+
+Outcome<int> Run(const Arguments& arguments) {
+  CLI_RETURN_IF_ERROR(CheckTogether(arguments));
+  std::error_code code;
+  if (!IsReadOut(arguments.head) && !std::filesystem::exists(arguments.head, code)) {
+    return UsageFailure(
+        "--head: expected auto, label, likelihood or the file of a trained head; there is no file "
+        "\"" +
+        Printable(arguments.head) + "\"");
+  }
+  std::shared_ptr<TrainedHead> trained;
+  const bool pointer = !IsReadOut(arguments.head) && IsPointerHead(arguments.head);
+  if (!IsReadOut(arguments.head) && !pointer) {
+    CLI_ASSIGN_OR_RETURN(trained, ReadHead(arguments.head));
+    if (!arguments.calibration.empty()) {
+      CLI_RETURN_IF_ERROR(ApplyCalibration(arguments.calibration, *trained));
+    }
+  }
+  BatchFiles batch;
+  Asked asked;
+  if (arguments.batch.given()) {
+    CLI_ASSIGN_OR_RETURN(batch, OpenBatch(arguments.batch));
+  } else {
+    CLI_ASSIGN_OR_RETURN(asked, ReadQuestions(arguments, trained.get()));
+  }
+  CLI_ASSIGN_OR_RETURN(const HeadOptions options, ToHeadOptions(arguments));
+  CLI_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel(arguments.model));
   CLI_ASSIGN_OR_RETURN(const std::unique_ptr<DecisionHead> head,
-                       OrExit(std::move(made), rendering ? kFailed : kUsage,
-                              rendering ? "model " + Printable(loaded.path.string()) : ""));
+                       pointer              ? MakePointer(arguments, loaded)
+                       : trained != nullptr ? MakeTrained(arguments, trained, loaded)
+                                            : MakeReadOut(arguments, options, loaded));
   if (arguments.batch.given()) {
     return RunBatch(
         std::move(batch),
@@ -251,8 +336,9 @@ void AddQuestionOptions(CLI::App& verb, Arguments& arguments) {
       verb.add_option("request", arguments.request,
                       "System One request, JSON {\"state\", \"questions\"}; - is standard input")
           ->type_name("REQUEST");
-  verb.add_option("--state", arguments.state, "what is asked about; - is standard input")
-      ->type_name("TEXT");
+  arguments.state_given =
+      verb.add_option("--state", arguments.state, "what is asked about; - is standard input")
+          ->type_name("TEXT");
   arguments.ask_given = verb.add_option("--ask", arguments.ask, "the question; - is standard input")
                             ->type_name("TEXT");
   AddRepeated(verb, "--choice", arguments.choices, "an option; give it several times");
@@ -270,10 +356,13 @@ void AddDecide(CLI::App& app, Program& program) {
   AddQuestionOptions(*verb, *arguments);
   AddBatchOptions(*verb, arguments->batch);
   verb->add_option("--head", arguments->head,
-                   "label (the options' letters), likelihood (their exact text), or auto")
-      ->check(CLI::IsMember({"auto", "label", "likelihood"}))
-      ->type_name("NAME")
+                   "label (the options' letters), likelihood (their exact text), auto, or the file "
+                   "of a trained head")
+      ->type_name("NAME|FILE")
       ->capture_default_str();
+  verb->add_option("--calibration", arguments->calibration,
+                   "what calibrate wrote, instead of the trained head's own")
+      ->type_name("FILE");
   arguments->end_given =
       verb->add_option(
               "--end", arguments->end,
@@ -302,7 +391,8 @@ void AddDecide(CLI::App& app, Program& program) {
       "    --ask \"What does the buyer want?\" --choice refund --choice exchange --choice nothing\n"
       "  adjudge decide --state - --ask \"Is this spam?\" --noul < mail.txt\n"
       "  adjudge decide request.json --json\n"
-      "  adjudge decide --in requests.jsonl --out answers.jsonl --resume");
+      "  adjudge decide --in requests.jsonl --out answers.jsonl --resume\n"
+      "  adjudge decide --head my.head --state \"Where is my parcel?\"");
   verb->callback([arguments, &program] { program.run = [arguments] { return Run(*arguments); }; });
 }
 

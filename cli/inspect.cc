@@ -10,6 +10,8 @@
 #include "cli/printable.h"
 #include "cli/verb.h"
 #include "cli/words.h"
+#include "heads/pointer_head.h"
+#include "heads/trained_head.h"
 
 namespace adjudge::cli {
 namespace {
@@ -296,6 +298,65 @@ std::string TokenizerFileReport(const fs::path& path, const Tokenizer& tokenizer
          Line("as a model", "refused: " + ToString(error)) + TokenizerLines(tokenizer);
 }
 
+// An object's members, a line each.
+std::string JsonLines(const Json& json) {
+  std::string lines;
+  for (const auto& [key, value] : json.items()) {
+    lines += Line(key, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return lines;
+}
+
+// A trained head's file is described as such.
+Outcome<int> InspectHead(const TrainedHead& head, const fs::path& path, bool as_json) {
+  Json json = {{"file", path.string()},
+               {"format", "adjudge head"},
+               {"fingerprint", head.Fingerprint()},
+               {"form", ToString(head.model.form)},
+               {"kind", ToString(head.model.kind)},
+               {"labels", head.labels},
+               {"backbone",
+                {{"name", head.backbone_name},
+                 {"fingerprint", head.backbone},
+                 {"layers", head.backbone_layers},
+                 {"dim", head.backbone_dim},
+                 {"precision", head.precision}}},
+               {"layers", head.spec.layers},
+               {"pooling", ToString(head.spec.pooling)},
+               {"prefix", head.spec.prefix},
+               {"suffix", head.spec.suffix},
+               {"calibration", Json::parse(head.calibration.ToJson())},
+               {"training_data", head.training_data},
+               {"training_texts", head.training_items.size()},
+               {"metrics", head.metrics},
+               {"notes", head.notes}};
+  Json tensors = Json::object();
+  for (const auto& [name, tensor] : head.model.tensors) tensors[name] = tensor.shape;
+  json["tensors"] = std::move(tensors);
+  Output output;
+  output.Write(as_json ? Dump(json) : JsonLines(json));
+  return output.Finish();
+}
+
+Outcome<int> InspectPointer(const PointerHead& head, const fs::path& path, bool as_json) {
+  const Json json = {{"file", path.string()},
+                     {"format", "adjudge pointer head"},
+                     {"fingerprint", head.Fingerprint()},
+                     {"head_dim", head.head_dim()},
+                     {"dim", head.dim()},
+                     {"option_isolation", head.isolated},
+                     {"marks",
+                      {head.marks.state, head.marks.question, head.marks.option_begin,
+                       head.marks.option_end, head.marks.decide}},
+                     {"temperature", head.temperature},
+                     {"backbone", {{"name", head.backbone_name}, {"fingerprint", head.backbone}}},
+                     {"training_states", head.training_items.size()},
+                     {"metrics", head.metrics}};
+  Output output;
+  output.Write(as_json ? Dump(json) : JsonLines(json));
+  return output.Finish();
+}
+
 Outcome<int> Run(Arguments arguments) {
   if (!arguments.file.empty()) {
     if (!arguments.model.model.empty()) {
@@ -304,6 +365,14 @@ Outcome<int> Run(Arguments arguments) {
     arguments.model.model = arguments.file;
   }
   CLI_ASSIGN_OR_RETURN(const fs::path path, FindModel(arguments.model));
+  if (path.extension() != ".gguf" && IsPointerHead(path)) {
+    CLI_ASSIGN_OR_RETURN(const PointerHead head, OrExit(PointerHead::Read(path), kFailed));
+    return InspectPointer(head, path, arguments.json);
+  }
+  if (IsTrainedHead(path)) {
+    CLI_ASSIGN_OR_RETURN(const TrainedHead head, OrExit(TrainedHead::Read(path), kFailed));
+    return InspectHead(head, path, arguments.json);
+  }
   const std::string shown = "model " + Printable(path.string());
   Output output;
   if (arguments.chat_template) {
@@ -338,7 +407,8 @@ Outcome<int> Run(Arguments arguments) {
 
 void AddInspect(CLI::App& app, Program& program) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* verb = app.add_subcommand("inspect", "Show what a model's file holds");
+  CLI::App* verb =
+      app.add_subcommand("inspect", "Show what a model's or a trained head's file holds");
   AddFileOptions(*verb, arguments->model);
   verb->add_option("file", arguments->file, "the same as --model")->type_name("FILE");
   verb->add_flag("--json", arguments->json, "one JSON object");
@@ -349,7 +419,8 @@ void AddInspect(CLI::App& app, Program& program) {
       "A file that adjudge refuses as a model is described as far as it can be read.\n\n"
       "Examples:\n"
       "  adjudge inspect\n"
-      "  adjudge inspect --model other.gguf --tensors");
+      "  adjudge inspect --model other.gguf --tensors\n"
+      "  adjudge inspect my.head");
   verb->callback([arguments, &program] { program.run = [arguments] { return Run(*arguments); }; });
 }
 

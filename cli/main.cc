@@ -37,8 +37,9 @@ int Refuse(const std::string& verb, const std::string& words, int code) {
 
 // The value of an option that names a file, which may be any bytes.
 bool IsPath(const std::vector<std::string>& arguments, std::size_t i) {
-  constexpr std::string_view kPaths[] = {"--model",     "--tokenizer", "--messages",
-                                         "--questions", "--in",        "--out"};
+  constexpr std::string_view kPaths[] = {"--model", "--tokenizer", "--messages",    "--questions",
+                                         "--train", "--test",      "--data",        "--out",
+                                         "--head",  "--cache",     "--calibration", "--in"};
   const std::string_view before = i == 0 ? std::string_view() : arguments[i - 1];
   if (before == "-m") return true;
   return std::any_of(std::begin(kPaths), std::end(kPaths), [&](std::string_view name) {
@@ -130,6 +131,9 @@ int Run(std::vector<std::string> arguments) {
   AddDecide(app, program);
   AddGenerate(app, program);
   AddCompare(app, program);
+  AddTrainHead(app, program);
+  AddTestHead(app, program);
+  AddCalibrate(app, program);
   AddTrace(app, program);
   AddScore(app, program);
   AddChat(app, program);

@@ -25,6 +25,9 @@ void AddInspect(CLI::App& app, Program& program);
 void AddBench(CLI::App& app, Program& program);
 void AddChat(CLI::App& app, Program& program);
 void AddCompare(CLI::App& app, Program& program);
+void AddTrainHead(CLI::App& app, Program& program);
+void AddTestHead(CLI::App& app, Program& program);
+void AddCalibrate(CLI::App& app, Program& program);
 
 // The rule of every whole number on the command line: decimal digits (010 is ten, 0x10 is refused),
 // from `least` to `most`.

@@ -7,3 +7,7 @@ find_package(CLI11 REQUIRED)
 pkg_check_modules(sentencepiece REQUIRED IMPORTED_TARGET sentencepiece)
 pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+find_package(Eigen3 REQUIRED NO_MODULE)
+find_path(lbfgspp_include LBFGS.h REQUIRED)
+find_path(csv_include csv.h REQUIRED)  # libcsv has no package file; it is linked as -lcsv

@@ -41,9 +41,9 @@ struct Answer {
   double entropy = 0;
 
   // How much of the model's own probability fell on the options before normalising; of the options'
-  // exact texts for a likelihood.
-  double label_mass = 0;
-  std::string head;  // the read-out that answered: "label", "likelihood"
+  // exact texts for a likelihood. A trained head has none.
+  std::optional<double> label_mass;
+  std::string head;  // the read-out that answered: "label", "likelihood", "linear", ...
   // Natural log of the model's own probability of each option's label or text.
   std::vector<double> logprobs;
 
@@ -54,6 +54,12 @@ struct Answer {
   // normalisation ("sum", "mean_per_token").
   std::string end;
   std::string normalization;
+
+  // Of a trained head: its uncalibrated scores (log-odds) of each option, the name of the
+  // calibration that made probabilities of them, and its temperature where it is one.
+  std::vector<double> scores;
+  std::string calibration;
+  std::optional<double> temperature;
 };
 
 // An answer with everything that follows from the probabilities. REQUIRES: one for each option.

@@ -43,6 +43,12 @@ class Members {
   std::string text_;
 };
 
+std::string Numbers(const std::vector<double>& values) {
+  Members list;
+  for (const double value : values) list.Element(Number(value));
+  return list.Array();
+}
+
 std::string EntryJson(const Entry& entry) {
   return entry.structured ? entry.text : JsonQuote(entry.text);
 }
@@ -78,12 +84,13 @@ std::string AnswerJson(const Question& question, const Answer& answer) {
 std::string ExtrasJson(const Answer& answer) {
   Members members;
   members.Add("head", JsonQuote(answer.head));
-  members.Add("label_mass", Number(answer.label_mass));
+  if (answer.label_mass) members.Add("label_mass", Number(*answer.label_mass));
   members.Add("margin", Number(answer.margin));
   members.Add("entropy", Number(answer.entropy));
-  Members logprobs;
-  for (const double logprob : answer.logprobs) logprobs.Element(Number(logprob));
-  members.Add("logprobs", logprobs.Array());
+  if (!answer.logprobs.empty()) members.Add("logprobs", Numbers(answer.logprobs));
+  if (!answer.scores.empty()) members.Add("scores", Numbers(answer.scores));
+  if (!answer.calibration.empty()) members.Add("calibration", JsonQuote(answer.calibration));
+  if (answer.temperature) members.Add("temperature", Number(*answer.temperature));
   if (!answer.labels.empty()) {
     Members labels;
     for (const std::string& label : answer.labels) labels.Element(JsonQuote(label));

@@ -13,7 +13,10 @@ Result<std::unique_ptr<ModelFile>> OpenGgufModel(const GgufFile& file) {
   auto table =
       std::make_unique<WeightTable>(file.version() == 2 ? "gguf v2" : "gguf v3", std::move(config),
                                     std::vector<std::shared_ptr<const MappedFile>>{file.file()});
+  // A decision head's own tensors are no part of the transformer (engine/decision_tensors.h).
+  const bool decides = file.Find(table->config().architecture + ".decision.type") != nullptr;
   for (const GgufTensor& tensor : file.tensors()) {
+    if (decides && tensor.name.starts_with("cls.output.")) continue;
     if (!tensor.type) {
       return Fail(ErrorCode::kUnsupported,
                   "adjudge does not read tensor type " + GgufTypeName(tensor.type_id),

@@ -190,6 +190,21 @@ Result<std::map<std::string, SafetensorsTensor>> ReadSafetensors(const MappedFil
   return tensors;
 }
 
+Result<std::map<std::string, std::string>> ReadSafetensorsMetadata(
+    const MappedFile& file, const SafetensorsLimits& limits) {
+  ADJUDGE_ASSIGN_OR_RETURN(const std::string_view text, HeaderText(file, limits));
+  ADJUDGE_ASSIGN_OR_RETURN(const json header, ParseStrictJson(text, {.max_depth = 4}));
+  std::map<std::string, std::string> metadata;
+  if (!header.is_object() || !header.contains("__metadata__")) return metadata;
+  const json& entries = header["__metadata__"];
+  const auto is_text = [](const json& value) { return value.is_string(); };
+  if (!entries.is_object() || !std::ranges::all_of(entries, is_text)) {
+    return Malformed("__metadata__", "expected an object of strings");
+  }
+  for (const auto& [key, value] : entries.items()) metadata[key] = value.get<std::string>();
+  return metadata;
+}
+
 Result<std::map<std::string, std::string>> ReadSafetensorsIndex(std::string_view text,
                                                                 const SafetensorsLimits& limits) {
   if (text.size() > limits.max_index_bytes) {

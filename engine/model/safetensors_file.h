@@ -26,6 +26,10 @@ struct SafetensorsTensor {
 Result<std::map<std::string, SafetensorsTensor>> ReadSafetensors(
     const MappedFile& file, const SafetensorsLimits& limits = {});
 
+// The text under "__metadata__" (an object of strings), empty where there is none.
+Result<std::map<std::string, std::string>> ReadSafetensorsMetadata(
+    const MappedFile& file, const SafetensorsLimits& limits = {});
+
 // The file of each tensor, from the text of a model.safetensors.index.json. File names stay inside
 // the model's folder.
 Result<std::map<std::string, std::string>> ReadSafetensorsIndex(

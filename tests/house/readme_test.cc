@@ -1,4 +1,4 @@
-// README.md's program is the one that the installation test builds.
+// README.md's programs are those that the installation test builds.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -8,12 +8,14 @@
 namespace adjudge {
 namespace {
 
-TEST(Readme, ProgramIsTheOneThatIsTested) {
+TEST(Readme, ProgramsAreThoseThatAreTested) {
   const std::string root = testing::SourceFolder().string();
   const std::string readme = testing::ReadFile(root + "/README.md");
-  std::string program = testing::ReadFile(root + "/tests/house/install_consumer/main.cc");
-  program = program.substr(program.find('\n') + 1);
-  EXPECT_NE(readme.find("```cpp\n" + program + "```"), std::string::npos);
+  for (const char* name : {"main.cc", "decide.cc"}) {
+    std::string program = testing::ReadFile(root + "/tests/house/install_consumer/" + name);
+    program = program.substr(program.find('\n') + 1);
+    EXPECT_NE(readme.find("```cpp\n" + program + "```"), std::string::npos) << name;
+  }
 }
 
 }  // namespace

@@ -31,12 +31,16 @@ class ToyTokenizer final : public Tokenizer {
  public:
   explicit ToyTokenizer(const ToyTokenizerOptions& options) : options_(options) {
     std::vector<Vocabulary::Entry> entries = Entries();
-    const int n = static_cast<int>(entries.size());
-    for (TokenId id = 256; id < n - 3; ++id) longer_.push_back(id);
-    start_ = n - 3;
+    start_ = static_cast<TokenId>(entries.size()) - 3;
+    for (TokenId id = 256; id < start_; ++id) longer_.push_back(id);
     std::vector<TokenId> stops;
-    if (options.stops) stops.push_back(n - 2);
-    vocabulary_ = Vocabulary(std::move(entries), n, std::move(stops));
+    if (options.stops) stops.push_back(start_ + 1);
+    for (const char* name :
+         {"<|fim_prefix|>", "<|fim_middle|>", "<|box_start|>", "<|box_end|>", "<|fim_suffix|>"}) {
+      if (options.markers) entries.push_back({.bytes = name, .kind = TokenKind::kControl});
+    }
+    end_ = static_cast<TokenId>(entries.size());
+    vocabulary_ = Vocabulary(std::move(entries), end_, std::move(stops));
     std::stable_sort(longer_.begin(), longer_.end(), [&](TokenId a, TokenId b) {
       return vocabulary_.bytes(a).size() > vocabulary_.bytes(b).size();
     });
@@ -52,7 +56,7 @@ class ToyTokenizer final : public Tokenizer {
   std::string_view kind() const override { return "toy"; }
 
   std::optional<TokenId> FindSpecial(std::string_view name) const override {
-    for (TokenId id = start_; id < start_ + 3; ++id) {
+    for (TokenId id = start_; id < end_; ++id) {
       if (vocabulary_.bytes(id) == name) return id;
     }
     return std::nullopt;
@@ -76,7 +80,7 @@ class ToyTokenizer final : public Tokenizer {
     std::vector<Special> found;
     for (const TextRange& range : trusted) {
       for (std::size_t at = range.begin; at < range.end; ++at) {
-        for (TokenId id = start_; id < start_ + 3; ++id) {
+        for (TokenId id = start_; id < end_; ++id) {
           const std::string_view name = vocabulary_.bytes(id);
           if (at + name.size() > range.end || text.substr(at, name.size()) != name) continue;
           found.push_back({.begin = at, .end = at + name.size(), .id = id});
@@ -105,7 +109,8 @@ class ToyTokenizer final : public Tokenizer {
   ToyTokenizerOptions options_;
   Vocabulary vocabulary_;
   std::vector<TokenId> longer_;
-  TokenId start_ = 0;
+  TokenId start_ = 0;  // of the control tokens
+  TokenId end_ = 0;
   std::optional<std::string> template_;
 };
 

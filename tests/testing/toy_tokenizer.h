@@ -16,6 +16,9 @@ struct ToyTokenizerOptions {
   bool chat = true;  // carry a chat template
   bool wants_bos = false;
   bool stops = true;  // <|end|> stops
+  // Control tokens <|fim_prefix|>, <|fim_middle|>, <|box_start|>, <|box_end|> and <|fim_suffix|>
+  // too.
+  bool markers = false;
 };
 std::shared_ptr<const Tokenizer> MakeToyTokenizer(const ToyTokenizerOptions& options = {});
 
