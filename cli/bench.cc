@@ -5,6 +5,7 @@
 #include <memory>
 #include <random>
 
+#include "cli/bench_options.h"
 #include "cli/interrupt.h"
 #include "cli/json_output.h"
 #include "cli/model_options.h"
@@ -26,6 +27,7 @@ struct Arguments {
   int decode = 32;
   int depth = 128;
   int repeats = 5;
+  int options = 0;  // of the other measurement; 0 = this one
   std::uint64_t seed = 1;
   bool json = false;
 };
@@ -160,6 +162,15 @@ Outcome<int> Run(const Arguments& arguments) {
     return UsageFailure("nothing to measure: give --prompt-tokens or --decode-tokens");
   }
   CLI_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModelAlone(arguments.model));
+  if (arguments.options > 0) {
+    const Interrupt interrupt;
+    return RunOptionsBench(loaded,
+                           {.options = arguments.options,
+                            .repeats = arguments.repeats,
+                            .seed = arguments.seed,
+                            .json = arguments.json},
+                           interrupt);
+  }
   CLI_RETURN_IF_ERROR(OrExit(CheckFits(arguments, *loaded.model).map([] { return true; }), kUsage));
   CLI_ASSIGN_OR_RETURN(const std::shared_ptr<KvCache> cache, loaded.model->NewCache());
   const Interrupt interrupt;
@@ -219,6 +230,11 @@ void AddBench(CLI::App& app, Program& program) {
       ->transform(WholeNumber(1, kMaxRepeats))
       ->type_name("N")
       ->capture_default_str();
+  verb->add_option("--options", arguments->options,
+                   "instead: so many options scored on one state, as one trie, beside a plain pass "
+                   "of as many tokens and cold passes")
+      ->transform(WholeNumber(1, 1024))
+      ->type_name("N");
   verb->add_option("--seed", arguments->seed, "of the random tokens")
       ->transform(SeedNumber())
       ->type_name("N")

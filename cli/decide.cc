@@ -4,12 +4,15 @@
 #include <memory>
 
 #include "cli/decide_batch.h"
+#include "cli/decide_options.h"
+#include "cli/explanation.h"
 #include "cli/head_options.h"
 #include "cli/interrupt.h"
 #include "cli/json_output.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/printable.h"
+#include "cli/prior_file.h"
 #include "cli/text_input.h"
 #include "cli/verb.h"
 #include "cli/words.h"
@@ -27,6 +30,8 @@ constexpr int kMaxNameWidth = 40;
 struct Arguments {
   ModelArguments model;
   BatchArguments batch;
+  ReadingArguments reading;
+  std::string explain;  // sentences, words, or nothing
   CLI::Option* request_given = nullptr;
   CLI::Option* ask_given = nullptr;
   CLI::Option* state_given = nullptr;
@@ -163,8 +168,23 @@ Outcome<bool> CheckTogether(const Arguments& arguments) {
       arguments.end_given->count() + arguments.labels_given->count() > 0) {
     return UsageFailure("--end and --labels go with the label and likelihood heads");
   }
+  if (!IsReadOut(arguments.head) && arguments.reading.given()) {
+    return UsageFailure(
+        "--debias and the other options of readings go with the label and "
+        "likelihood heads");
+  }
   if (IsReadOut(arguments.head) && !arguments.calibration.empty()) {
     return UsageFailure("--calibration goes with a trained head's file as --head");
+  }
+  const std::string& debias = arguments.reading.debias;
+  if (!arguments.batch.fit_priors.empty() && debias != "cyclic" && debias != "all") {
+    return UsageFailure("--fit-priors goes with --debias cyclic or all");
+  }
+  if (arguments.batch.given() && !arguments.explain.empty()) {
+    return UsageFailure("--explain goes with one request, not with --in");
+  }
+  if (arguments.strict && !arguments.explain.empty()) {
+    return UsageFailure("--strict leaves out what --explain asks for");
   }
   if (arguments.strict && !arguments.json && !arguments.batch.given())
     return UsageFailure("--strict goes with --json");
@@ -178,6 +198,7 @@ Outcome<HeadOptions> ToHeadOptions(const Arguments& arguments) {
                        OrExit(ParsePromptStyle(arguments.prompt_style), kUsage, "--prompt-style"));
   CLI_ASSIGN_OR_RETURN(options.labels,
                        OrExit(ParseLabelStyle(arguments.labels), kUsage, "--labels"));
+  CLI_RETURN_IF_ERROR(ApplyReadingOptions(arguments.reading, options));
   if (arguments.batch.given()) options.pack.max_pass_tokens = kBatchPassTokens;
   return options;
 }
@@ -195,9 +216,29 @@ std::string ShownName(const Question& question, std::size_t i) {
   return Printable(level ? option.name + " " + option.description->text : option.name);
 }
 
+// What a debiased, abstaining or cut answer has to say beside its numbers.
+std::string ReadingWords(const Answer& answer) {
+  std::string words;
+  if (!answer.debias.empty()) {
+    words += ", debias " + answer.debias + " in " + std::to_string(answer.forwards) + " forwards";
+  }
+  if (answer.disagreement_bound) words += ", bound " + Share(*answer.disagreement_bound);
+  if (answer.none_probability) words += ", none of them " + Fixed(*answer.none_probability, 4);
+  if (!answer.fallback.empty()) words += " (" + answer.fallback + ")";
+  if (!answer.abstain_reason.empty()) words += ", abstains: " + answer.abstain_reason;
+  if (answer.truncation) {
+    words += ", " + answer.truncation->cut +
+             " cut: " + std::to_string(answer.truncation->kept_bytes) + " of " +
+             std::to_string(answer.truncation->state_bytes) + " bytes kept";
+  }
+  return words;
+}
+
 std::string Verdict(const Question& question, const Answer& answer) {
   std::string line = "  -> ";
-  if (question.type == QuestionType::kScore) {
+  if (question.type == QuestionType::kSelect) {
+    line += Fixed(answer.score, 0) + " selected";
+  } else if (question.type == QuestionType::kScore) {
     line += "score " + Fixed(answer.score, 3) + " of 0 to " +
             std::to_string(question.options.size() - 1);
   } else {
@@ -207,7 +248,7 @@ std::string Verdict(const Question& question, const Answer& answer) {
   if (answer.label_mass) line += ", label mass " + Share(*answer.label_mass);
   line += ", head " + answer.head;
   if (!answer.end.empty()) line += ", end " + answer.end;
-  return line + "\n";
+  return line + ReadingWords(answer) + "\n";
 }
 
 std::string Table(const Question& question, const Answer& answer) {
@@ -219,12 +260,31 @@ std::string Table(const Question& question, const Answer& answer) {
   }
   for (std::size_t i = 0; i < question.options.size(); ++i) {
     const double p = answer.probabilities[i];
-    table += static_cast<int>(i) == answer.chosen ? "  * " : "    ";
+    const bool marked = question.type == QuestionType::kSelect
+                            ? bool{answer.selected[i]}
+                            : static_cast<int>(i) == answer.chosen;
+    table += marked ? "  * " : "    ";
     table += Column(ShownName(question, i), width) + "  " + Fixed(p, 4) + "  " + Bar(p);
+    if (i < answer.option_abstained.size() && answer.option_abstained[i]) table += "  abstains";
     if (i < answer.labels.size()) table += "  " + Printable(answer.labels[i]);
     table += "\n";
   }
   return table + Verdict(question, answer);
+}
+
+// The answers, and where that is asked for what they rest on.
+Result<Decisions> Ask(const Arguments& arguments, const DecisionHead& head,
+                      DecisionSession& session, const Asked& asked,
+                      std::vector<Explanation>& explanations) {
+  if (arguments.explain.empty()) return head.Decide(session, asked.state, asked.questions);
+  ADJUDGE_ASSIGN_OR_RETURN(const ExplainUnit unit, ParseExplainUnit(arguments.explain));
+  ADJUDGE_ASSIGN_OR_RETURN(Explanations explained,
+                           Explain(session, head, asked.state, asked.questions, {.unit = unit}));
+  Decisions decisions{.usage = explained.usage, .timings = explained.timings};
+  decisions.usage.forward_passes = session.passes();
+  for (const Explanation& one : explained.questions) decisions.answers.push_back(one.answer);
+  explanations = std::move(explained.questions);
+  return decisions;
 }
 
 Outcome<std::unique_ptr<DecisionHead>> MakeReadOut(const Arguments& arguments,
@@ -285,22 +345,30 @@ Outcome<int> Run(const Arguments& arguments) {
   } else {
     CLI_ASSIGN_OR_RETURN(asked, ReadQuestions(arguments, trained.get()));
   }
-  CLI_ASSIGN_OR_RETURN(const HeadOptions options, ToHeadOptions(arguments));
+  CLI_ASSIGN_OR_RETURN(HeadOptions options, ToHeadOptions(arguments));
   CLI_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel(arguments.model));
+  if (!arguments.reading.priors.empty()) {
+    CLI_ASSIGN_OR_RETURN(PositionPriors priors,
+                         ReadPriors(arguments.reading.priors, loaded.name()));
+    options.priors = std::make_shared<const PositionPriors>(std::move(priors));
+  }
   CLI_ASSIGN_OR_RETURN(const std::unique_ptr<DecisionHead> head,
                        pointer              ? MakePointer(arguments, loaded)
                        : trained != nullptr ? MakeTrained(arguments, trained, loaded)
                                             : MakeReadOut(arguments, options, loaded));
   if (arguments.batch.given()) {
-    return RunBatch(
-        std::move(batch),
-        {.lossy = arguments.lossy, .strict = arguments.strict, .quiet = arguments.model.quiet},
-        *head, loaded);
+    return RunBatch(std::move(batch),
+                    {.lossy = arguments.lossy,
+                     .strict = arguments.strict,
+                     .quiet = arguments.model.quiet,
+                     .fit_priors = arguments.batch.fit_priors},
+                    *head, loaded);
   }
   CLI_ASSIGN_OR_RETURN(DecisionSession session, DecisionSession::Make(loaded.model));
   const Interrupt interrupt;
   session.CancelWith(interrupt.flag());
-  Result<Decisions> decided = head->Decide(session, asked.state, asked.questions);
+  std::vector<Explanation> explanations;
+  Result<Decisions> decided = Ask(arguments, *head, session, asked, explanations);
   if (!decided && decided.error().code == ErrorCode::kCancelled) {
     return tl::unexpected<Failure>(Failure(kFailed, "cancelled"));
   }
@@ -318,13 +386,18 @@ Outcome<int> Run(const Arguments& arguments) {
                                          .questions = asked.questions,
                                          .answers = decided->answers,
                                          .usage = decided->usage,
-                                         .timings = decided->timings},
+                                         .timings = decided->timings,
+                                         .state = asked.state,
+                                         .explanations = explanations},
                                         arguments.strict) +
                  "\n");
     return output.Finish();
   }
   for (std::size_t i = 0; i < asked.questions.size(); ++i) {
     output.Write(Table(asked.questions[i], decided->answers[i]));
+    if (!explanations.empty()) {
+      output.Write(ExplanationLines(asked.state.text, explanations[i], output.is_terminal()));
+    }
   }
   output.Flush();
   if (!arguments.model.quiet) Say(CostWords(decided->usage, decided->timings));
@@ -346,15 +419,32 @@ void AddQuestionOptions(CLI::App& verb, Arguments& arguments) {
   verb.add_flag("--noul", arguments.noul, "a yes-or-no question");
 }
 
-}  // namespace
+constexpr const char* kDecideExamples =
+    "Examples:\n"
+    "  adjudge decide --state \"The lamp's shade cracked on day two.\" \\\n"
+    "    --ask \"What does the buyer want?\" --choice refund --choice exchange --choice nothing\n"
+    "  adjudge decide --state - --ask \"Is this spam?\" --noul < mail.txt\n"
+    "  adjudge decide request.json --json\n"
+    "  adjudge decide --in requests.jsonl --out answers.jsonl --resume\n"
+    "  adjudge decide --head my.head --state \"Where is my parcel?\"";
 
-void AddDecide(CLI::App& app, Program& program) {
+constexpr const char* kExplainExamples =
+    "Example:\n"
+    "  adjudge explain --state \"The shade cracked on day two. I want my money back.\" \\\n"
+    "    --ask \"What does the buyer want?\" --choice refund --choice exchange --choice nothing";
+
+void AddVerb(CLI::App& app, Program& program, const char* name, const char* what, bool explains) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* verb =
-      app.add_subcommand("decide", "Answer fixed-choice questions in one forward pass");
+  CLI::App* verb = app.add_subcommand(name, what);
   AddModelOptions(*verb, arguments->model);
   AddQuestionOptions(*verb, *arguments);
-  AddBatchOptions(*verb, arguments->batch);
+  if (!explains) AddBatchOptions(*verb, arguments->batch);
+  AddReadingOptions(*verb, arguments->reading);
+  if (explains) arguments->explain = "sentences";
+  verb->add_option(explains ? "--parts" : "--explain", arguments->explain,
+                   "tell what the answer rests on, by leaving out sentences or words of the state")
+      ->check(CLI::IsMember({"sentences", "words"}))
+      ->type_name("NAME");
   verb->add_option("--head", arguments->head,
                    "label (the options' letters), likelihood (their exact text), auto, or the file "
                    "of a trained head")
@@ -373,7 +463,7 @@ void AddDecide(CLI::App& app, Program& program) {
           ->capture_default_str();
   arguments->labels_given =
       verb->add_option("--labels", arguments->labels, "what options are called in the prompt")
-          ->check(CLI::IsMember({"auto", "letters", "numbers", "words"}))
+          ->check(CLI::IsMember({"auto", "letters", "numbers", "words", "codes"}))
           ->type_name("NAME")
           ->capture_default_str();
   verb->add_option("--prompt-style", arguments->prompt_style,
@@ -385,15 +475,18 @@ void AddDecide(CLI::App& app, Program& program) {
                  "U+FFFD for bytes that are not UTF-8, instead of an error");
   verb->add_flag("--json", arguments->json, "the System One answer body");
   verb->add_flag("--strict", arguments->strict, "with --json: no x_ keys");
-  verb->footer(
-      "Examples:\n"
-      "  adjudge decide --state \"The lamp's shade cracked on day two.\" \\\n"
-      "    --ask \"What does the buyer want?\" --choice refund --choice exchange --choice nothing\n"
-      "  adjudge decide --state - --ask \"Is this spam?\" --noul < mail.txt\n"
-      "  adjudge decide request.json --json\n"
-      "  adjudge decide --in requests.jsonl --out answers.jsonl --resume\n"
-      "  adjudge decide --head my.head --state \"Where is my parcel?\"");
+  verb->footer(explains ? kExplainExamples : kDecideExamples);
   verb->callback([arguments, &program] { program.run = [arguments] { return Run(*arguments); }; });
+}
+
+}  // namespace
+
+void AddDecide(CLI::App& app, Program& program) {
+  AddVerb(app, program, "decide", "Answer fixed-choice questions in one forward pass", false);
+}
+
+void AddExplain(CLI::App& app, Program& program) {
+  AddVerb(app, program, "explain", "Tell which parts of a state an answer rests on", true);
 }
 
 }  // namespace adjudge::cli

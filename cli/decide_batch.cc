@@ -10,6 +10,7 @@
 #include "cli/json_output.h"
 #include "cli/output.h"
 #include "cli/printable.h"
+#include "cli/prior_file.h"
 #include "cli/progress.h"
 #include "cli/text_input.h"
 #include "cli/words.h"
@@ -78,6 +79,7 @@ class Batch {
   std::size_t read_ = 0;  // lines
   std::size_t done_ = 0;  // of these, answered by this run
   std::size_t bad_ = 0;
+  PriorFitter priors_;
   Usage usage_;
   Timings timings_;
 };
@@ -154,6 +156,7 @@ std::string Batch::AnswerLine(const Item& item, Result<Decisions>* decided) {
   if (error != nullptr) {
     return Dump(LineErrorJson(item.number, *error));
   }
+  priors_.Add((*decided)->answers);
   usage_ += (*decided)->usage;
   timings_ += (*decided)->timings;
   return WriteSystemOneResponse({.model = loaded_.name(),
@@ -212,6 +215,9 @@ Outcome<int> Batch::Finish() {
   timings_.load_ms = loaded_.load_ms;
   usage_.forward_passes = session_.passes();  // each request counts those it shared
   if (!style_.quiet) Say(std::to_string(done_) + " lines; " + CostWords(usage_, timings_));
+  if (!style_.fit_priors.empty() && !interrupt_.raised() && write_error == 0) {
+    CLI_RETURN_IF_ERROR(priors_.Write(style_.fit_priors, loaded_.name()));
+  }
   const bool failed =
       bad_ > 0 || interrupt_.raised() || files_.input->error() != 0 || write_error != 0;
   return failed ? kFailed : kOk;
@@ -227,11 +233,17 @@ void AddBatchOptions(CLI::App& verb, BatchArguments& arguments) {
       ->type_name("FILE");
   verb.add_flag("--resume", arguments.resume,
                 "go on behind the lines that --out holds; without it the file must be empty");
+  verb.add_option("--fit-priors", arguments.fit_priors,
+                  "with --debias cyclic or all: write the labels' mean priors for --debias pride")
+      ->type_name("FILE");
 }
 
 Outcome<BatchFiles> OpenBatch(const BatchArguments& arguments) {
   if (arguments.in.empty() || arguments.out.empty()) {
     return UsageFailure("a batch needs both --in and --out");
+  }
+  if (arguments.resume && !arguments.fit_priors.empty()) {
+    return UsageFailure("--fit-priors needs all answers, so it does not go with --resume");
   }
   std::error_code ignored;
   if (std::filesystem::equivalent(arguments.in, arguments.out, ignored)) {

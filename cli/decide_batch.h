@@ -17,11 +17,12 @@ struct BatchArguments {
   std::string in;  // empty: no batch
   std::string out;
   bool resume = false;
+  std::string fit_priors;  // a path, or nothing
 
-  bool given() const { return !in.empty() || !out.empty() || resume; }
+  bool given() const { return !in.empty() || !out.empty() || resume || !fit_priors.empty(); }
 };
 
-// --in, --out and --resume.
+// --in, --out, --resume and --fit-priors.
 void AddBatchOptions(CLI::App& verb, BatchArguments& arguments);
 
 // New tokens in one pass of a batch: enough for full speed, and what bounds the cache's memory.
@@ -39,6 +40,7 @@ struct BatchStyle {
   bool lossy = false;   // U+FFFD for bytes that are not UTF-8
   bool strict = false;  // no x_ keys
   bool quiet = false;
+  std::string fit_priors;  // where the label priors of the answers go, or nothing
 };
 
 // A line of the input gives a line of the output: the answer body, or {"line", "error"}. Gives the

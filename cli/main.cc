@@ -129,6 +129,7 @@ int Run(std::vector<std::string> arguments) {
   app.footer(kFooter);
   app.set_version_flag("--version", "adjudge " ADJUDGE_VERSION);
   AddDecide(app, program);
+  AddExplain(app, program);
   AddGenerate(app, program);
   AddCompare(app, program);
   AddTrainHead(app, program);

@@ -18,6 +18,7 @@ struct Program {
 // Each registers its verb, its options and an example.
 void AddGenerate(CLI::App& app, Program& program);
 void AddDecide(CLI::App& app, Program& program);
+void AddExplain(CLI::App& app, Program& program);
 void AddTrace(CLI::App& app, Program& program);
 void AddScore(CLI::App& app, Program& program);
 void AddTokenize(CLI::App& app, Program& program);

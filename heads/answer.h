@@ -29,6 +29,13 @@ std::vector<double> Softmax(std::span<const double> log_weights);
 // log sum_i exp(x_i); minus infinity for none.
 double LogSumExp(std::span<const double> x);
 
+// What was left out of a state that was too long, where that was asked for.
+struct Truncation {
+  std::string cut;  // "state-head", "state-tail", "middle"
+  std::size_t state_bytes = 0;
+  std::size_t kept_bytes = 0;
+};
+
 // A value. Numbers derived here come from the very probabilities that are given.
 struct Answer {
   std::string id;
@@ -60,6 +67,25 @@ struct Answer {
   std::vector<double> scores;
   std::string calibration;
   std::optional<double> temperature;
+
+  int forwards = 1;    // prompts that were read for this answer: passes, were each asked alone
+  std::string debias;  // its name, or nothing
+  std::string x0;      // of the debiasing pmi: the state that was divided by
+  // Over all orders of the options: the labels' prior at each position (what PriDe divides by).
+  std::vector<double> position_prior;
+  // Where reading may stop early: the chance, at most, that all orders would choose another option.
+  std::optional<double> disagreement_bound;
+  // Why likelihood answered where labels were to: "label mass 0.003 < 0.01".
+  std::string fallback;
+  // Of "none of these", where that was offered; probabilities are over the other options then.
+  std::optional<double> none_probability;
+  std::string abstain_reason;  // nothing where the answer does not abstain
+  std::optional<Truncation> truncation;
+  std::optional<std::vector<int>> prediction_set;  // options, where a conformal threshold was given
+
+  // Of a multi-select: [option]. Its probabilities are of each option's own yes.
+  std::vector<bool> selected;
+  std::vector<bool> option_abstained;
 };
 
 // An answer with everything that follows from the probabilities. REQUIRES: one for each option.

@@ -2,14 +2,18 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/base/result.h"
 #include "engine/cost.h"
 #include "engine/tokenizer.h"
+#include "heads/abstention.h"
 #include "heads/answer.h"
+#include "heads/debias.h"
 #include "heads/decision_session.h"
 #include "heads/packed_scores.h"
 #include "heads/question.h"
@@ -65,6 +69,7 @@ enum class LabelStyle {
   kLetters,  // A to Z, then AA to ZZ where these are single tokens
   kNumbers,  // 0, 1, 2, ...
   kWords,    // the options' own names; Yes and No
+  kCodes,    // 00, 01, ...: two or more tokens each; what the label head takes where others are few
 };
 
 // Which ends count in a likelihood.
@@ -75,8 +80,18 @@ enum class EndRule {
 };
 
 enum class LikelihoodNorm {
-  kSum,           // of the tokens' log-probabilities: exact
-  kMeanPerToken,  // divided by the number of tokens scored (the end among them)
+  kSum,               // of the tokens' log-probabilities: exact
+  kMeanPerToken,      // divided by the number of tokens scored (the end among them)
+  kMeanPerByte,       // divided by the bytes of the option's text
+  kMeanPerCharacter,  // divided by its characters (code points)
+};
+
+// What is cut out of a state that is too long for a question, as much as must be.
+enum class Truncate {
+  kNone,       // nothing: it is refused, with both counts
+  kStateHead,  // its beginning
+  kStateTail,  // its end
+  kMiddle,     // its middle, with a mark in its place
 };
 
 struct HeadOptions {
@@ -84,6 +99,18 @@ struct HeadOptions {
   LabelStyle labels = LabelStyle::kAuto;
   EndRule end = EndRule::kAuto;
   LikelihoodNorm norm = LikelihoodNorm::kSum;
+  Debias debias = Debias::kNone;
+  // Orders are averaged as probabilities, two more at a time, until DisagreementBound is at most
+  // this; 0 stops only where nothing can change any more.
+  std::optional<double> adaptive;
+  std::string pmi_state;                         // x0 of Debias::kPmi
+  std::shared_ptr<const PositionPriors> priors;  // of Debias::kPride
+  // The head "auto" reads labels that hold less of the model's probability by likelihood instead.
+  double min_label_mass = 0;
+  std::optional<std::string> none_option;  // offered behind the options of every choice
+  AbstainRule abstain;
+  std::optional<ConformalThreshold> conformal;  // answers carry its sets
+  Truncate truncate = Truncate::kNone;
   QuestionLimits limits;
   PackOptions pack;
 };
@@ -97,8 +124,12 @@ Result<std::unique_ptr<DecisionHead>> MakeDecisionHead(std::string_view name,
                                                        const HeadOptions& options = {});
 
 Result<PromptStyle> ParsePromptStyle(std::string_view name);  // auto | chat | plain
-Result<LabelStyle> ParseLabelStyle(std::string_view name);    // auto | letters | numbers | words
-Result<EndRule> ParseEndRule(std::string_view name);          // auto | none | stop
-Result<LikelihoodNorm> ParseLikelihoodNorm(std::string_view name);  // sum | mean_per_token
+Result<LabelStyle> ParseLabelStyle(
+    std::string_view name);                           // auto | letters | numbers | words | codes
+Result<EndRule> ParseEndRule(std::string_view name);  // auto | none | stop
+// sum | mean_per_token | mean_per_byte | mean_per_character
+Result<LikelihoodNorm> ParseLikelihoodNorm(std::string_view name);
+Result<Truncate> ParseTruncate(std::string_view name);  // none | state-head | state-tail | middle
+std::string_view ToString(Truncate truncate);
 
 }  // namespace adjudge

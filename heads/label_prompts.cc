@@ -36,6 +36,7 @@ std::vector<LabelStyle> Styles(LabelStyle style, QuestionType type) {
     case QuestionType::kScore:
       return {LabelStyle::kNumbers, LabelStyle::kLetters};
     case QuestionType::kChoice:
+    case QuestionType::kSelect:
       break;
   }
   return {LabelStyle::kLetters, LabelStyle::kNumbers};
@@ -64,12 +65,13 @@ Result<std::optional<Asked>> LabelPrompts::Impl::Try(LabelStyle labels,
     if (alphabet.labels.empty()) return std::optional<Asked>();
     const bool noul = question.type == QuestionType::kNoul;
     return std::optional<Asked>(
-        {.text = SpokenQuestion(question, noul ? "Yes or No" : "one of the options",
+        {.text = SpokenQuestion(question, noul ? SidesAsked(question) : "one of the options",
                                 !noul || HasDescriptions(question)),
          .lead = alphabet.lead,
          .labels = std::move(alphabet.labels),
          .ids = std::move(alphabet.ids)});
   }
+  if (labels == LabelStyle::kCodes) return std::optional<Asked>();  // no single tokens
   const bool by_letter = labels == LabelStyle::kLetters;
   const LabelAlphabet& alphabet = by_letter ? letters : numbers;
   if (alphabet.labels.size() < n) return std::optional<Asked>();

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/base/check.h"
 #include "heads/answer.h"
 
 namespace adjudge {
@@ -36,7 +37,17 @@ std::vector<bool> Continues(std::span<const std::vector<TokenId>> options) {
 }  // namespace
 
 std::string_view ToString(LikelihoodNorm norm) {
-  return norm == LikelihoodNorm::kSum ? "sum" : "mean_per_token";
+  switch (norm) {
+    case LikelihoodNorm::kSum:
+      return "sum";
+    case LikelihoodNorm::kMeanPerToken:
+      return "mean_per_token";
+    case LikelihoodNorm::kMeanPerByte:
+      return "mean_per_byte";
+    case LikelihoodNorm::kMeanPerCharacter:
+      return "mean_per_character";
+  }
+  return "";
 }
 
 bool AnyBeginsAnother(std::span<const std::vector<TokenId>> options) {
@@ -45,10 +56,13 @@ bool AnyBeginsAnother(std::span<const std::vector<TokenId>> options) {
 }
 
 LikelihoodReading MakeLikelihoodReading(std::span<const std::vector<TokenId>> options,
-                                        const ContinuationScores& scores, LikelihoodNorm norm) {
+                                        const ContinuationScores& scores, LikelihoodNorm norm,
+                                        std::span<const double> lengths) {
   LikelihoodReading reading{.token_logprobs = scores.token_logprobs,
                             .end_counted = !scores.end_logprobs.empty()};
-  std::vector<double> normalised;
+  const bool by_length =
+      norm == LikelihoodNorm::kMeanPerByte || norm == LikelihoodNorm::kMeanPerCharacter;
+  ADJUDGE_CHECK(!by_length || lengths.size() == options.size());
   for (std::size_t i = 0; i < options.size(); ++i) {
     double sum = 0;
     for (const double logprob : scores.token_logprobs[i]) sum += logprob;
@@ -58,9 +72,11 @@ LikelihoodReading MakeLikelihoodReading(std::span<const std::vector<TokenId>> op
       ++n;
     }
     reading.logprobs.push_back(sum);
-    normalised.push_back(norm == LikelihoodNorm::kSum ? sum : sum / static_cast<double>(n));
+    reading.weights.push_back(norm == LikelihoodNorm::kSum ? sum
+                              : by_length                  ? sum / lengths[i]
+                                                           : sum / static_cast<double>(n));
   }
-  reading.probabilities = Softmax(normalised);
+  reading.probabilities = Softmax(reading.weights);
   const std::vector<bool> continues =
       reading.end_counted ? std::vector<bool>(options.size(), false) : Continues(options);
   std::vector<double> disjoint;
@@ -76,6 +92,9 @@ Result<LikelihoodReading> ReadLikelihoods(DecisionSession& session, std::span<co
                                           std::span<const TokenId> stop_ids, EndRule end,
                                           LikelihoodNorm norm) {
   if (prompt.empty()) return Fail(ErrorCode::kInvalidArgument, "the prompt is empty");
+  if (norm != LikelihoodNorm::kSum && norm != LikelihoodNorm::kMeanPerToken) {
+    return Fail(ErrorCode::kInvalidArgument, "options given as tokens have no length in bytes");
+  }
   std::vector<std::vector<TokenId>> sorted(options.begin(), options.end());
   std::sort(sorted.begin(), sorted.end());
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {

@@ -16,7 +16,8 @@ struct LikelihoodReading {
   // counts.
   std::vector<double> logprobs;
   std::vector<std::vector<double>> token_logprobs;  // [option][token], without the end
-  std::vector<double> probabilities;                // softmax of the normalised log-probabilities
+  std::vector<double> weights;                      // normalised log-probabilities
+  std::vector<double> probabilities;                // softmax of the weights
   // The share of the model's own probability that the options hold; an option that continues
   // another one is part of it where ends do not count.
   double label_mass = 0;
@@ -25,16 +26,19 @@ struct LikelihoodReading {
 
 // Scores options after any prompt of at least one token. Under EndRule::kAuto the end counts if and
 // only if one option's tokens begin another's. Errors: kInvalidArgument for no option, an empty one
-// or two that are the same tokens; kUnsupported where the end counts and there are no stop ids.
+// or two that are the same tokens, or a norm by the options' texts; kUnsupported where the end
+// counts and there are no stop ids.
 Result<LikelihoodReading> ReadLikelihoods(DecisionSession& session, std::span<const TokenId> prompt,
                                           std::span<const std::vector<TokenId>> options,
                                           std::span<const TokenId> stop_ids,
                                           EndRule end = EndRule::kAuto,
                                           LikelihoodNorm norm = LikelihoodNorm::kSum);
 
-// From scores: `end_counted` is whether they hold ends that count.
+// From scores; `lengths` [option] are what kMeanPerByte and kMeanPerCharacter divide by (above 0).
+// `end_counted` is whether they hold ends that count.
 LikelihoodReading MakeLikelihoodReading(std::span<const std::vector<TokenId>> options,
-                                        const ContinuationScores& scores, LikelihoodNorm norm);
+                                        const ContinuationScores& scores, LikelihoodNorm norm,
+                                        std::span<const double> lengths = {});
 
 // Some option's tokens are the beginning of another's. REQUIRES: no two are equal.
 bool AnyBeginsAnother(std::span<const std::vector<TokenId>> options);

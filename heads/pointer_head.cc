@@ -187,6 +187,7 @@ class PointerDecisionHead : public DecisionHead {
   Result<Decisions> Decide(DecisionSession& session, const Entry& state,
                            std::span<const Question> questions) const override {
     ADJUDGE_RETURN_IF_ERROR(ValidateQuestions(questions, options_.limits));
+    ADJUDGE_RETURN_IF_ERROR(RefuseSelects(questions, "a pointer head"));
     ADJUDGE_ASSIGN_OR_RETURN(const PointerReading reading,
                              ReadPointerRows(session, *tokenizer_, head_->marks, head_->isolated,
                                              state, questions, options_.pack));

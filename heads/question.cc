@@ -1,5 +1,6 @@
 #include "heads/question.h"
 
+#include <algorithm>
 #include <unordered_set>
 #include <utility>
 
@@ -15,6 +16,8 @@ std::string_view ToString(QuestionType type) {
       return "choice";
     case QuestionType::kScore:
       return "score";
+    case QuestionType::kSelect:
+      return "x_select";
   }
   return "";
 }
@@ -104,6 +107,20 @@ Status ValidateQuestion(const Question& question, const std::string& place,
                     "a noul needs instructions or a criterion for true or false", place);
       }
       break;
+    case QuestionType::kSelect:
+      if (question.min_selected < 0 || question.min_selected > static_cast<int>(n)) {
+        return Fail(ErrorCode::kInvalidArgument,
+                    "min is " + std::to_string(question.min_selected) + "; expected 0 to the " +
+                        std::to_string(n) + " options",
+                    place + "/min");
+      }
+      if (question.max_selected && *question.max_selected < std::max(question.min_selected, 1)) {
+        return Fail(ErrorCode::kInvalidArgument,
+                    "max is " + std::to_string(*question.max_selected) +
+                        "; expected at least 1 and at least min",
+                    place + "/max");
+      }
+      [[fallthrough]];
     case QuestionType::kChoice:
       if (n == 0) {
         return Fail(ErrorCode::kInvalidArgument, "expected at least 1 option, found 0", criteria);
@@ -125,6 +142,15 @@ Status ValidateQuestion(const Question& question, const std::string& place,
 }
 
 }  // namespace
+
+Status RefuseSelects(std::span<const Question> questions, std::string_view who) {
+  for (const Question& question : questions) {
+    if (question.type != QuestionType::kSelect) continue;
+    return Fail(ErrorCode::kUnsupported, std::string(who) + " reads no x_select",
+                JsonPointer("/questions", question.id) + "/type");
+  }
+  return {};
+}
 
 Status ValidateQuestions(std::span<const Question> questions, const QuestionLimits& limits) {
   if (questions.empty()) {

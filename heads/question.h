@@ -16,8 +16,9 @@ enum class QuestionType {
   kNoul,    // yes or no
   kChoice,  // one of named options
   kScore,   // one of ordered levels
+  kSelect,  // any number of named options, each read as a yes-or-no question
 };
-std::string_view ToString(QuestionType type);  // noul | choice | score
+std::string_view ToString(QuestionType type);  // noul | choice | score | x_select
 
 // A piece of a request: plain text, or a structured value (object or array) kept as JSON text with
 // its keys in the sender's order. A model is shown `text` in both cases.
@@ -38,6 +39,7 @@ struct Option {
 // A value. `options` are the outcomes in the order of Answer::probabilities:
 //   noul    "false", "true", each with an optional description (so the index is the truth value);
 //   choice  the options as listed;
+//   select  the same;
 //   score   "0" .. "n-1", low to high, whose description is the level.
 // The id names the answer and never reaches a model.
 struct Question {
@@ -45,6 +47,9 @@ struct Question {
   QuestionType type = QuestionType::kChoice;
   std::optional<Entry> instructions;
   std::vector<Option> options;
+  // Of a select: how many options an answer must and may hold.
+  int min_selected = 0;
+  std::optional<int> max_selected;
 
   static Question Noul(std::string id, std::string instructions,
                        std::optional<Entry> if_true = std::nullopt,
@@ -59,7 +64,7 @@ struct Question {
 
 struct QuestionLimits {
   std::size_t max_questions = 4096;
-  std::size_t max_options = 1024;  // of a choice
+  std::size_t max_options = 1024;  // of a choice or select
   std::size_t max_levels = 255;    // of a score
   std::size_t max_id_bytes = 4096;
   std::size_t max_name_bytes = 16 << 10;  // of an option's name
@@ -70,5 +75,8 @@ struct QuestionLimits {
 // with instructions or a described side, the limits. The error's place is a JSON pointer such as
 // "/questions/mood/criteria/2".
 Status ValidateQuestions(std::span<const Question> questions, const QuestionLimits& limits = {});
+
+// kUnsupported where one is a multi-select, for those who cannot answer it: `who` "reads none".
+Status RefuseSelects(std::span<const Question> questions, std::string_view who);
 
 }  // namespace adjudge

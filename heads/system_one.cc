@@ -99,10 +99,33 @@ Status ReadScoreCriteria(const JsonValue* criteria, const std::string& place,
   return {};
 }
 
+Result<int> ReadCount(const JsonValue& value, std::string place) {
+  const bool digits = value.kind == JsonKind::kNumber && !value.text.empty() &&
+                      value.text.find_first_not_of("0123456789") == std::string::npos;
+  if (!digits || value.text.size() > 6) {
+    return Expected("a whole number", value, std::move(place));
+  }
+  return std::stoi(value.text);
+}
+
+Status ReadSelectLimits(const JsonValue& value, const std::string& place, Question& question) {
+  if (const JsonValue* min = value.Find("min"); min != nullptr && min->kind != JsonKind::kNull) {
+    ADJUDGE_ASSIGN_OR_RETURN(question.min_selected, ReadCount(*min, place + "/min"));
+  }
+  if (const JsonValue* max = value.Find("max"); max != nullptr && max->kind != JsonKind::kNull) {
+    ADJUDGE_ASSIGN_OR_RETURN(question.max_selected, ReadCount(*max, place + "/max"));
+  }
+  return {};
+}
+
 Result<Question> ReadQuestion(std::string id, const JsonValue& value, const std::string& place,
                               const QuestionLimits& limits) {
   if (value.kind != JsonKind::kObject) return Expected("an object", value, place);
+  const JsonValue* type = value.Find("type");
+  const bool is_select =
+      type != nullptr && type->kind == JsonKind::kString && type->text == "x_select";
   for (const std::string& key : value.keys) {
+    if (is_select && (key == "min" || key == "max")) continue;
     if (key == "type" || key == "instructions" || key == "criteria" || key.starts_with("x_")) {
       continue;
     }
@@ -115,7 +138,6 @@ Result<Question> ReadQuestion(std::string id, const JsonValue& value, const std:
       question.instructions,
       ReadOptionalEntry(value.Find("instructions"), JsonPointer(place, "instructions")));
   const std::string type_place = JsonPointer(place, "type");
-  const JsonValue* type = value.Find("type");
   if (type == nullptr) {
     return Fail(ErrorCode::kInvalidArgument, "a question needs a type: noul, choice or score",
                 type_place);
@@ -133,6 +155,10 @@ Result<Question> ReadQuestion(std::string id, const JsonValue& value, const std:
   } else if (type->text == "score") {
     question.type = QuestionType::kScore;
     read = ReadScoreCriteria(criteria, criteria_place, limits, question);
+  } else if (is_select) {
+    question.type = QuestionType::kSelect;
+    ADJUDGE_RETURN_IF_ERROR(ReadSelectLimits(value, place, question));
+    read = ReadChoiceCriteria(criteria, criteria_place, limits, question);
   } else {
     return Fail(ErrorCode::kUnsupported,
                 "expected the type noul, choice or score, found " + JsonQuote(type->text),

@@ -11,6 +11,7 @@
 #include "engine/base/result.h"
 #include "engine/cost.h"
 #include "heads/answer.h"
+#include "heads/explain.h"
 #include "heads/question.h"
 
 namespace adjudge {
@@ -28,6 +29,9 @@ struct SystemOneRequest {
   std::vector<Question> questions;  // in the order of the text
 };
 
+// Beside the format's own types there is our "x_select": criteria as a choice's, and how many
+// options the answer must ("min") and may ("max") hold.
+//
 // Reads {"model", "state", "questions": {id: {"type", "instructions", "criteria"}}}. Unknown
 // top-level keys are ignored; everything else that is not in the format is refused: null or scalar
 // state, a null or number as level, a list as a choice's criteria, a map as a score's, an unknown
@@ -43,6 +47,10 @@ struct SystemOneResponse {
   std::span<const Answer> answers;  // one for each question, in their order
   Usage usage;
   Timings timings;
+  // Of each question, or none: "x_explanations" {id: {unit, option, parts}} with parts of the
+  // state.
+  Entry state;
+  std::span<const Explanation> explanations;
 };
 
 // The answer body: "model", "answers", "usage" {"input_tokens", "output_tokens"}; unless `strict`

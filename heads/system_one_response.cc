@@ -53,6 +53,24 @@ std::string EntryJson(const Entry& entry) {
   return entry.structured ? entry.text : JsonQuote(entry.text);
 }
 
+std::string SelectJson(const Question& question, const Answer& answer) {
+  Members probabilities;
+  Members selected;
+  Members abstained;
+  for (std::size_t i = 0; i < question.options.size(); ++i) {
+    const std::string& name = question.options[i].name;
+    probabilities.Add(name, Number(answer.probabilities[i]));
+    if (answer.selected[i]) selected.Element(JsonQuote(name));
+    if (answer.option_abstained[i]) abstained.Element(JsonQuote(name));
+  }
+  Members members;
+  members.Add("type", JsonQuote(ToString(question.type)));
+  members.Add("selected", selected.Array());
+  members.Add("probabilities", probabilities.Object());
+  members.Add("abstained", abstained.Array());
+  return members.Object();
+}
+
 std::string AnswerJson(const Question& question, const Answer& answer) {
   Members members;
   members.Add("type", JsonQuote(ToString(question.type)));
@@ -60,6 +78,7 @@ std::string AnswerJson(const Question& question, const Answer& answer) {
     members.Add("noul", Number(answer.score));
     return members.Object();
   }
+  if (question.type == QuestionType::kSelect) return SelectJson(question, answer);
   Members probabilities;
   Members legend;
   for (std::size_t i = 0; i < question.options.size(); ++i) {
@@ -81,7 +100,42 @@ std::string AnswerJson(const Question& question, const Answer& answer) {
   return members.Object();
 }
 
-std::string ExtrasJson(const Answer& answer) {
+// What only some answers have to say.
+void AddReadingExtras(const Question& question, const Answer& answer, Members& members) {
+  const auto text = [&](std::string_view key, const std::string& value) {
+    if (!value.empty()) members.Add(key, JsonQuote(value));
+  };
+  members.Add("forwards", std::to_string(answer.forwards));
+  text("debias", answer.debias);
+  if (answer.debias == "pmi") members.Add("x0", JsonQuote(answer.x0));
+  if (!answer.position_prior.empty()) {
+    Members prior;
+    for (const double p : answer.position_prior) prior.Element(Number(p));
+    members.Add("position_prior", prior.Array());
+  }
+  if (answer.disagreement_bound) {
+    members.Add("disagreement_bound", Number(*answer.disagreement_bound));
+  }
+  text("fallback", answer.fallback);
+  if (answer.none_probability) members.Add("none", Number(*answer.none_probability));
+  text("abstained", answer.abstain_reason);
+  if (answer.prediction_set) {
+    Members set;
+    for (const int i : *answer.prediction_set) {
+      set.Element(JsonQuote(question.options[static_cast<std::size_t>(i)].name));
+    }
+    members.Add("set", set.Array());
+  }
+  if (answer.truncation) {
+    Members cut;
+    cut.Add("cut", JsonQuote(answer.truncation->cut));
+    cut.Add("state_bytes", std::to_string(answer.truncation->state_bytes));
+    cut.Add("kept_bytes", std::to_string(answer.truncation->kept_bytes));
+    members.Add("truncation", cut.Object());
+  }
+}
+
+std::string ExtrasJson(const Question& question, const Answer& answer) {
   Members members;
   members.Add("head", JsonQuote(answer.head));
   if (answer.label_mass) members.Add("label_mass", Number(*answer.label_mass));
@@ -103,6 +157,26 @@ std::string ExtrasJson(const Answer& answer) {
   if (!answer.normalization.empty()) {
     members.Add("normalization", JsonQuote(answer.normalization));
   }
+  AddReadingExtras(question, answer, members);
+  return members.Object();
+}
+
+std::string ExplanationJson(std::string_view state, const Question& question,
+                            const Explanation& explanation) {
+  Members parts;
+  for (const ExplainedPart& part : explanation.parts) {
+    Members one;
+    one.Add("text", JsonQuote(state.substr(part.begin, part.end - part.begin)));
+    one.Add("begin", std::to_string(part.begin));
+    one.Add("end", std::to_string(part.end));
+    one.Add("importance", Number(part.importance));
+    parts.Element(one.Object());
+  }
+  const auto chosen = static_cast<std::size_t>(explanation.answer.chosen);
+  Members members;
+  members.Add("unit", JsonQuote(ToString(explanation.unit)));
+  members.Add("option", JsonQuote(question.options[chosen].name));
+  members.Add("parts", parts.Array());
   return members.Object();
 }
 
@@ -130,7 +204,13 @@ std::string WriteSystemOneResponse(const SystemOneResponse& response, bool stric
     const Answer& answer = response.answers[i];
     ADJUDGE_CHECK(answer.probabilities.size() == question.options.size());
     answers.Add(question.id, AnswerJson(question, answer));
-    if (!strict) extras.Add(question.id, ExtrasJson(answer));
+    if (!strict) extras.Add(question.id, ExtrasJson(question, answer));
+  }
+  Members explanations;
+  for (std::size_t i = 0; i < response.explanations.size(); ++i) {
+    explanations.Add(
+        response.questions[i].id,
+        ExplanationJson(response.state.text, response.questions[i], response.explanations[i]));
   }
   Members usage;
   usage.Add("input_tokens", std::to_string(response.usage.prompt_tokens));
@@ -141,6 +221,7 @@ std::string WriteSystemOneResponse(const SystemOneResponse& response, bool stric
   body.Add("usage", usage.Object());
   if (!strict) {
     body.Add("x_answers", extras.Object());
+    if (!response.explanations.empty()) body.Add("x_explanations", explanations.Object());
     body.Add("x_cost", CostJson(response.usage, response.timings));
   }
   return body.Object();

@@ -35,6 +35,8 @@ class PromptFrame {
   Result<std::vector<TokenId>> EncodeAnswer(const Tokenizer& tokenizer, std::string_view lead,
                                             std::string_view text) const;
 
+  // Of the vocabulary.
+  std::size_t longest_token_bytes() const { return longest_token_bytes_; }
   bool is_chat() const { return is_chat_; }
 
  private:

@@ -54,13 +54,18 @@ std::string Explained(const Question& question, std::size_t i) {
 std::string SpokenName(const Question& question, std::size_t option) {
   switch (question.type) {
     case QuestionType::kNoul:
-      return option == 0 ? "No" : "Yes";
+      return question.options[option].name == "false" ? "No" : "Yes";
     case QuestionType::kScore:
       return question.options[option].description->text;
     case QuestionType::kChoice:
+    case QuestionType::kSelect:
       break;
   }
   return question.options[option].name;
+}
+
+std::string_view SidesAsked(const Question& noul) {
+  return noul.options.front().name == "false" ? "Yes or No" : "No or Yes";
 }
 
 bool HasDescriptions(const Question& question) {

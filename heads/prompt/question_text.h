@@ -26,6 +26,9 @@ std::string LabelledQuestion(const Question& question, std::string_view ask,
 // The question with its options' own words, listed ("- refund: money back") when `list`.
 std::string SpokenQuestion(const Question& question, std::string_view ask, bool list);
 
+// What a noul's answer is asked for as: "Yes or No", or the other way round where its options are.
+std::string_view SidesAsked(const Question& noul);
+
 // Any option has something to say beyond its name.
 bool HasDescriptions(const Question& question);
 

@@ -148,6 +148,43 @@ TEST_F(DecideBatch, RefusesWhatWouldLoseOrMixAnswers) {
   EXPECT_FALSE(std::filesystem::exists(Path("new"))) << "nothing is made for no input";
 }
 
+TEST_F(DecideBatch, PriorsAreFittedAndThenDividedBy) {
+  const std::string in = Write("in", Lines(12));
+  const ProgramResult fitted = Decide(
+      {"--in", in, "--out", Path("out"), "--debias", "cyclic", "--fit-priors", Path("priors")});
+  EXPECT_EQ(fitted.exit_code, 1) << "the bad lines";
+  const json priors = json::parse(Read("priors"));
+  EXPECT_EQ(priors["items"]["2"], 10);
+  double first = 0;
+  for (const json& answer : Answers(Read("out"))) {
+    if (!answer.contains("answers")) continue;
+    const std::string id = answer["answers"].begin().key();
+    first += answer["x_answers"][id]["position_prior"][0].get<double>() / 10;
+  }
+  EXPECT_NEAR(priors["priors"]["2"][0].get<double>(), first, 1e-12);
+  const ProgramResult divided =
+      Decide({"-", "--json", "--debias", "pride", "--priors", Path("priors")}, Line(0));
+  EXPECT_EQ(divided.exit_code, 0) << divided.errors;
+  EXPECT_NE(divided.output.find(R"("debias":"pride")"), std::string::npos);
+
+  const std::string model = priors["model"];
+  const std::pair<std::string, const char*> bad[] = {
+      {R"({"model":"m","priors":{"2":[0.5,0.5]}})", "made with the model"},
+      {R"({"model":")" + model + R"(","priors":{"2":[0.5,0.6]}})", "sum to 1"},
+      {R"({"model":")" + model + R"(","priors":{"3":[0.5,0.5]}})", "sum to 1"},
+      {R"({"model":")" + model + R"(","priors":{"2":[0,1]}})", "above 0"},
+      {R"({"model":")" + model + R"(","priors":{"3":[0.5,0.25,0.25]}})", "hold none for 2"},
+      {"junk", "JSON"},
+  };
+  for (const auto& [text, words] : bad) {
+    const std::string path = Write("bad", text);
+    const ProgramResult result =
+        Decide({"-", "--json", "--debias", "pride", "--priors", path}, Line(0));
+    EXPECT_EQ(result.exit_code, 1) << text;
+    EXPECT_NE(result.errors.find(words), std::string::npos) << result.errors;
+  }
+}
+
 TEST_F(DecideBatch, FullDiskIsTold) {
   const std::string in = Write("in", Lines(10));
   const ProgramResult result = Decide({"--in", in, "--out", "/dev/full"});

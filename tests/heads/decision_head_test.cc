@@ -220,7 +220,11 @@ TEST(DecisionTest, ManyOptionsInOnePass) {
   EXPECT_EQ(ToString(refused.error()), "/questions/q/criteria: 1025 options; max_options is 1024");
   const auto label = *MakeDecisionHead("label", tokenizer);
   const Question thirty = Question::Choice("q", "Which?", Names(30));
-  EXPECT_EQ(label->Decide(session, Entry{"s"}, std::span(&thirty, 1)).error().code,
+  const auto coded = label->Decide(session, Entry{"s"}, std::span(&thirty, 1));
+  ASSERT_TRUE(coded) << ToString(coded.error());
+  EXPECT_EQ(coded->answers[0].labels[29], "29");
+  const auto letters = *MakeDecisionHead("label", tokenizer, {.labels = LabelStyle::kLetters});
+  EXPECT_EQ(letters->Decide(session, Entry{"s"}, std::span(&thirty, 1)).error().code,
             ErrorCode::kLimit);
 }
 
