@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/base/token.h"
@@ -94,6 +95,22 @@ class GrammarBuilder {
   const GrammarNode& node(Node node) const { return grammar_.nodes_[node]; }
   std::size_t n_nodes() const { return grammar_.nodes_.size(); }
   Grammar Build() && { return std::move(grammar_); }
+
+  // For rules that were used before they had a place: the grammar of `names` in this order, where
+  // rule(name) gives the number that Rule() was called with, and the body.
+  template <typename RuleOf>
+  Grammar Renumbered(const std::vector<std::string>& names, RuleOf rule_of) && {
+    std::vector<std::uint32_t> to(names.size());
+    for (std::uint32_t i = 0; i < names.size(); ++i) {
+      const auto [id, body] = rule_of(names[i]);
+      grammar_.rules_.push_back({names[i], body});
+      to[id] = i;
+    }
+    for (GrammarNode& node : grammar_.nodes_) {
+      if (node.kind == GrammarNode::Kind::kRule) node.rule = to[node.rule];
+    }
+    return std::move(grammar_);
+  }
 
  private:
   Node Add(GrammarNode node);

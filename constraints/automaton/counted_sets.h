@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "constraints/automaton/counted_nfa.h"
@@ -29,9 +30,15 @@ class CountedSets {
 
   // Adds what can be reached from `item` without reading.
   void Reach(const CountedItem& item);
+  // What was reached so far, in the order of finding.
+  const std::vector<CountedItem>& found() const { return found_; }
   // What was reached: the places that read, call, need a token or accept; ascending, intervals
   // joined, and without items whose every end another item has too. Clears it.
   std::vector<CountedItem> Take();
+  // What an item's `outer` stands for: the next further out, and the counter there.
+  std::pair<std::uint32_t, std::uint32_t> outer(std::uint32_t id) const {
+    return {outers_[id].outer, outers_[id].value};
+  }
   // Steps taken since the last call: the work done.
   std::int64_t TakeWork();
 
