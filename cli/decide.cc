@@ -16,6 +16,7 @@
 #include "cli/text_input.h"
 #include "cli/verb.h"
 #include "cli/words.h"
+#include "engine/fingerprint.h"
 #include "heads/decision_head.h"
 #include "heads/system_one.h"
 #include "heads/trained_head.h"
@@ -48,6 +49,7 @@ struct Arguments {
   std::string end = "auto";
   std::string prompt_style = "auto";
   std::string labels = "auto";
+  bool audit = false;
   bool strict = false;
   bool lossy = false;
   bool json = false;
@@ -186,6 +188,10 @@ Outcome<bool> CheckTogether(const Arguments& arguments) {
   if (arguments.strict && !arguments.explain.empty()) {
     return UsageFailure("--strict leaves out what --explain asks for");
   }
+  if (arguments.audit && arguments.strict) return UsageFailure("--strict leaves out the --audit");
+  if (arguments.audit && !arguments.json && !arguments.batch.given()) {
+    return UsageFailure("--audit goes with --json or --in");
+  }
   if (arguments.strict && !arguments.json && !arguments.batch.given())
     return UsageFailure("--strict goes with --json");
   return true;
@@ -321,6 +327,16 @@ Outcome<std::unique_ptr<DecisionHead>> MakePointer(const Arguments& arguments,
                 kFailed, "--head: " + Printable(arguments.head));
 }
 
+Outcome<Audit> MakeAudit(const LoadedModel& loaded, PromptStyle prompt, std::string head) {
+  Audit audit{.head = std::move(head)};
+  CLI_ASSIGN_OR_RETURN(audit.model, OrExit(ModelFingerprint(loaded.path), kModel));
+  const auto& chat_template = loaded.tokenizer->chat_template();
+  if (prompt != PromptStyle::kPlain && chat_template) {
+    audit.chat_template = Fingerprint(*chat_template);
+  }
+  return audit;
+}
+
 Outcome<int> Run(const Arguments& arguments) {
   CLI_RETURN_IF_ERROR(CheckTogether(arguments));
   std::error_code code;
@@ -356,11 +372,17 @@ Outcome<int> Run(const Arguments& arguments) {
                        pointer              ? MakePointer(arguments, loaded)
                        : trained != nullptr ? MakeTrained(arguments, trained, loaded)
                                             : MakeReadOut(arguments, options, loaded));
+  std::optional<Audit> audit;
+  if (arguments.audit) {
+    const std::string head_name = trained != nullptr ? trained->Fingerprint() : "";
+    CLI_ASSIGN_OR_RETURN(audit, MakeAudit(loaded, options.prompt, head_name));
+  }
   if (arguments.batch.given()) {
     return RunBatch(std::move(batch),
                     {.lossy = arguments.lossy,
                      .strict = arguments.strict,
                      .quiet = arguments.model.quiet,
+                     .audit = audit,
                      .fit_priors = arguments.batch.fit_priors},
                     *head, loaded);
   }
@@ -387,8 +409,9 @@ Outcome<int> Run(const Arguments& arguments) {
                                          .answers = decided->answers,
                                          .usage = decided->usage,
                                          .timings = decided->timings,
-                                         .state = asked.state,
-                                         .explanations = explanations},
+                                         .state = asked.state.text,
+                                         .explanations = explanations,
+                                         .audit = audit},
                                         arguments.strict) +
                  "\n");
     return output.Finish();
@@ -474,6 +497,8 @@ void AddVerb(CLI::App& app, Program& program, const char* name, const char* what
   verb->add_flag("--lossy", arguments->lossy,
                  "U+FFFD for bytes that are not UTF-8, instead of an error");
   verb->add_flag("--json", arguments->json, "the System One answer body");
+  verb->add_flag("--audit", arguments->audit,
+                 "with --json or --in: fingerprints of model, template, label tokens and head");
   verb->add_flag("--strict", arguments->strict, "with --json: no x_ keys");
   verb->footer(explains ? kExplainExamples : kDecideExamples);
   verb->callback([arguments, &program] { program.run = [arguments] { return Run(*arguments); }; });

@@ -163,7 +163,8 @@ std::string Batch::AnswerLine(const Item& item, Result<Decisions>* decided) {
                                  .questions = requests_[item.request].questions,
                                  .answers = (*decided)->answers,
                                  .usage = (*decided)->usage,
-                                 .timings = (*decided)->timings},
+                                 .timings = (*decided)->timings,
+                                 .audit = style_.audit},
                                 style_.strict) +
          "\n";
 }

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/line_input.h"
@@ -10,6 +11,7 @@
 #include "cli/model_options.h"
 #include "cli/outcome.h"
 #include "heads/decision_head.h"
+#include "heads/system_one.h"
 
 namespace adjudge::cli {
 
@@ -40,6 +42,7 @@ struct BatchStyle {
   bool lossy = false;   // U+FFFD for bytes that are not UTF-8
   bool strict = false;  // no x_ keys
   bool quiet = false;
+  std::optional<Audit> audit;
   std::string fit_priors;  // where the label priors of the answers go, or nothing
 };
 

@@ -41,6 +41,14 @@ struct SystemOneRequest {
 Result<SystemOneRequest> ParseSystemOneRequest(std::string_view json_text,
                                                const SystemOneLimits& limits = {});
 
+// Fingerprints of what answered (engine/fingerprint.h): in every answer of "x_answers" as "audit",
+// with one of the label tokens beside them.
+struct Audit {
+  std::string model;          // of its file
+  std::string chat_template;  // of the template's text; empty for a plain prompt
+  std::string head;           // of a trained head with its calibration; else empty
+};
+
 struct SystemOneResponse {
   std::string model;
   std::span<const Question> questions;
@@ -49,8 +57,9 @@ struct SystemOneResponse {
   Timings timings;
   // Of each question, or none: "x_explanations" {id: {unit, option, parts}} with parts of the
   // state.
-  Entry state;
+  std::string_view state;
   std::span<const Explanation> explanations;
+  std::optional<Audit> audit;
 };
 
 // The answer body: "model", "answers", "usage" {"input_tokens", "output_tokens"}; unless `strict`

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/check.h"
+#include "engine/fingerprint.h"
 #include "heads/json/json_value.h"
 #include "heads/system_one.h"
 
@@ -135,7 +136,19 @@ void AddReadingExtras(const Question& question, const Answer& answer, Members& m
   }
 }
 
-std::string ExtrasJson(const Question& question, const Answer& answer) {
+std::string AuditJson(const Audit& audit, const Answer& answer) {
+  std::string labels;
+  for (const TokenId id : answer.label_ids) labels += std::to_string(id) + " ";
+  Members members;
+  members.Add("model", JsonQuote(audit.model));
+  if (!audit.chat_template.empty()) members.Add("template", JsonQuote(audit.chat_template));
+  if (!labels.empty()) members.Add("labels", JsonQuote(Fingerprint(labels)));
+  if (!audit.head.empty()) members.Add("head", JsonQuote(audit.head));
+  return members.Object();
+}
+
+std::string ExtrasJson(const Question& question, const Answer& answer,
+                       const std::optional<Audit>& audit) {
   Members members;
   members.Add("head", JsonQuote(answer.head));
   if (answer.label_mass) members.Add("label_mass", Number(*answer.label_mass));
@@ -158,6 +171,7 @@ std::string ExtrasJson(const Question& question, const Answer& answer) {
     members.Add("normalization", JsonQuote(answer.normalization));
   }
   AddReadingExtras(question, answer, members);
+  if (audit) members.Add("audit", AuditJson(*audit, answer));
   return members.Object();
 }
 
@@ -204,13 +218,13 @@ std::string WriteSystemOneResponse(const SystemOneResponse& response, bool stric
     const Answer& answer = response.answers[i];
     ADJUDGE_CHECK(answer.probabilities.size() == question.options.size());
     answers.Add(question.id, AnswerJson(question, answer));
-    if (!strict) extras.Add(question.id, ExtrasJson(question, answer));
+    if (!strict) extras.Add(question.id, ExtrasJson(question, answer, response.audit));
   }
   Members explanations;
   for (std::size_t i = 0; i < response.explanations.size(); ++i) {
     explanations.Add(
         response.questions[i].id,
-        ExplanationJson(response.state.text, response.questions[i], response.explanations[i]));
+        ExplanationJson(response.state, response.questions[i], response.explanations[i]));
   }
   Members usage;
   usage.Add("input_tokens", std::to_string(response.usage.prompt_tokens));
