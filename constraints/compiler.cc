@@ -12,6 +12,7 @@
 #include "constraints/automaton/encoded_language.h"
 #include "constraints/automaton/grammar_recognizer.h"
 #include "constraints/automaton/text_set.h"
+#include "constraints/json_schema.h"
 #include "constraints/mask/recognized_constraint.h"
 #include "engine/base/utf8.h"
 
@@ -32,6 +33,19 @@ void AppendKey(const ConstraintSpec& spec, std::string& key) {
   for (const StructuralTag& tag : spec.tags) {
     key += "g" + Count(tag.begin) + Count(tag.end);
     AppendKey(tag.content, key);
+  }
+  if (spec.kind == Kind::kJsonSchema) {
+    const JsonSchemaOptions& o = spec.schema;
+    for (const auto number :
+         {static_cast<std::int64_t>(o.dialect), static_cast<std::int64_t>(o.formats),
+          static_cast<std::int64_t>(o.space), static_cast<std::int64_t>(o.indent),
+          static_cast<std::int64_t>(o.declared_order), static_cast<std::int64_t>(o.plain_numbers),
+          static_cast<std::int64_t>(o.max_bytes), static_cast<std::int64_t>(o.max_depth),
+          static_cast<std::int64_t>(o.max_values), static_cast<std::int64_t>(o.max_cases),
+          static_cast<std::int64_t>(o.max_states), o.max_steps}) {
+      key += std::to_string(number) + ",";
+    }
+    for (const auto& [uri, text] : o.documents) key += "d" + Count(uri) + Count(text);
   }
   key += ".";
 }
@@ -85,6 +99,8 @@ class SpecCompiler {
         ADJUDGE_ASSIGN_OR_RETURN(CharLanguage::Ptr language, LanguageOf(spec, limits_, depth));
         return std::make_unique<EncodedLanguage>(std::move(language), Encoding::kUtf8);
       }
+      case Kind::kJsonSchema:
+        return OfSchema(spec);
       case Kind::kUnion:
       case Kind::kSequence:
         return OfParts(spec, depth);
@@ -94,7 +110,19 @@ class SpecCompiler {
     return Fail(ErrorCode::kInvalidArgument, "no such kind of constraint");
   }
 
+  // Formats of schemas that were left as annotations.
+  std::vector<std::string> TakeNotes() { return std::move(notes_); }
+
  private:
+  Made OfSchema(const ConstraintSpec& spec) {
+    std::vector<std::string> formats;
+    ADJUDGE_ASSIGN_OR_RETURN(auto made, CompileJsonSchema(spec.text, spec.schema, &formats));
+    for (const std::string& name : formats) {
+      notes_.push_back("the standard knows no format \"" + name + "\": taken as an annotation");
+    }
+    return made;
+  }
+
   Status CheckChoice(const std::vector<std::string>& texts) const {
     if (texts.empty()) {
       return Fail(ErrorCode::kInvalidArgument, "a choice needs at least one text", "choice");
@@ -207,6 +235,7 @@ class SpecCompiler {
 
   const VocabularyIndex& index_;
   const SpecLimits& limits_;
+  std::vector<std::string> notes_;
 };
 
 Result<CharLanguage::Ptr> LanguageOf(const ConstraintSpec& spec, const SpecLimits& limits,
@@ -295,10 +324,11 @@ Result<std::shared_ptr<const CompiledConstraint>> ConstraintCompiler::Compile(
     const ConstraintSpec& spec, const SpecLimits& limits) const {
   std::string key = KeyOf(spec, limits);
   if (auto kept = impl_->Find(key)) return kept;
-  ADJUDGE_ASSIGN_OR_RETURN(auto recognizer, SpecCompiler(*impl_->index, limits).Make(spec));
+  SpecCompiler compiler(*impl_->index, limits);
+  ADJUDGE_ASSIGN_OR_RETURN(auto recognizer, compiler.Make(spec));
   ADJUDGE_ASSIGN_OR_RETURN(std::shared_ptr<const CompiledConstraint> made,
                            MakeConstraint(std::move(recognizer), impl_->index, limits.constraint,
-                                          impl_->options.tokenize));
+                                          impl_->options.tokenize, compiler.TakeNotes()));
   impl_->Keep(std::move(key), made);
   return made;
 }

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "constraints/json_schema.h"
+
 namespace adjudge {
 
 struct StructuralTag;
@@ -18,6 +20,7 @@ struct ConstraintSpec {
     kUnion,         // one of the parts
     kSequence,      // the parts, one after another
     kIntersection,  // all of the parts: regexes, choices, and unions and intersections of them
+    kJsonSchema,    // text: a JSON Schema, under `schema` (constraints/json_schema.h)
     kTags,          // free text in which each tag's beginning is followed by its content and end
   };
 
@@ -26,6 +29,7 @@ struct ConstraintSpec {
   std::vector<std::string> texts;
   std::vector<ConstraintSpec> parts;
   std::vector<StructuralTag> tags;
+  JsonSchemaOptions schema;
 
   static ConstraintSpec Grammar(std::string text);
   static ConstraintSpec Regex(std::string text);
@@ -33,6 +37,7 @@ struct ConstraintSpec {
   static ConstraintSpec Union(std::vector<ConstraintSpec> parts);
   static ConstraintSpec Sequence(std::vector<ConstraintSpec> parts);
   static ConstraintSpec Intersection(std::vector<ConstraintSpec> parts);
+  static ConstraintSpec JsonSchema(std::string text, JsonSchemaOptions options = {});
   static ConstraintSpec Tags(std::vector<StructuralTag> tags);
 };
 
@@ -77,6 +82,13 @@ inline ConstraintSpec ConstraintSpec::Intersection(std::vector<ConstraintSpec> p
   ConstraintSpec spec;
   spec.kind = Kind::kIntersection;
   spec.parts = std::move(parts);
+  return spec;
+}
+inline ConstraintSpec ConstraintSpec::JsonSchema(std::string text, JsonSchemaOptions options) {
+  ConstraintSpec spec;
+  spec.kind = Kind::kJsonSchema;
+  spec.text = std::move(text);
+  spec.schema = std::move(options);
   return spec;
 }
 inline ConstraintSpec ConstraintSpec::Tags(std::vector<StructuralTag> tags) {
