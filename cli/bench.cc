@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <random>
+#include <thread>
 
 #include "cli/bench_options.h"
 #include "cli/interrupt.h"
@@ -41,6 +42,39 @@ struct Measured {
 double Median(const std::vector<double>& sorted) {
   const std::size_t n = sorted.size();
   return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+// Bytes a second that this many threads read together, the best of three: what bounds decoding.
+double MeasureRead(int threads) {
+  constexpr std::size_t kWords = 16 << 20;  // 128 MB, read by parts
+  const std::vector<std::uint64_t> data(kWords, 1);
+  std::atomic<std::uint64_t> total{0};
+  const auto read = [&](std::size_t part) {
+    const std::size_t each = kWords / static_cast<std::size_t>(threads);
+    std::uint64_t sums[8] = {};
+    for (std::size_t i = part * each; i + 8 <= (part + 1) * each; i += 8) {
+      for (std::size_t j = 0; j < 8; ++j) sums[j] += data[i + j];
+    }
+    for (const std::uint64_t sum : sums) total += sum;
+  };
+  double best = 0;
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    const auto start = Clock::now();
+    std::vector<std::thread> others;
+    for (int t = 1; t < threads; ++t) others.emplace_back(read, static_cast<std::size_t>(t));
+    read(0);
+    for (std::thread& other : others) other.join();
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    best = std::max(best, 8.0 * static_cast<double>(kWords) / seconds);
+  }
+  return best;
+}
+
+// Multiplications and additions of a token's products with the layers' weights.
+double OperationsPerToken(const ModelConfig& c) {
+  const double dim = c.dim;
+  const double layer = dim * (2.0 * c.q_dim() + 2.0 * c.kv_dim() + 3.0 * c.hidden_dim);
+  return 2.0 * layer * c.n_layers;
 }
 
 class Bench {
@@ -177,6 +211,12 @@ Outcome<int> Run(const Arguments& arguments) {
   Bench bench(*loaded.model, *cache, arguments.seed, interrupt.flag());
   CLI_ASSIGN_OR_RETURN(const std::vector<Measured> rows, MeasureAll(arguments, bench, interrupt));
 
+  const bool decodes = !rows.empty() && rows.back().what == "decode";
+  const double read = decodes ? MeasureRead(loaded.model->n_threads()) : 0;
+  const double operations = OperationsPerToken(loaded.model->config());
+  // Of a decoded token the weights are read once; of the embedding, where it is apart, one row.
+  const auto weights = static_cast<double>(loaded.model->weight_bytes());
+
   Output output;
   if (arguments.json) {
     Json json = {{"model", loaded.name()},
@@ -189,7 +229,17 @@ Outcome<int> Run(const Arguments& arguments) {
                  {"decode_depth", arguments.depth},
                  {"seed", arguments.seed},
                  {"rows", Json::array()}};
-    for (const Measured& row : rows) json["rows"].push_back(ToJson(row));
+    for (const Measured& row : rows) {
+      Json one = ToJson(row);
+      const double median = Median(row.tokens_per_second);
+      if (row.what == "decode") {
+        one["share_of_read_bandwidth"] = median * weights / read;
+      } else {
+        one["operations_per_second"] = median * operations;
+      }
+      json["rows"].push_back(std::move(one));
+    }
+    if (decodes) json["read_bytes_per_second"] = read;
     output.Write(Dump(json));
   } else {
     output.Write(loaded.name() + ", backend " + std::string(loaded.model->backend_name()) +
@@ -197,7 +247,18 @@ Outcome<int> Run(const Arguments& arguments) {
                  ByteWords(static_cast<double>(loaded.model->weight_bytes())) + ", load " +
                  Fixed(loaded.load_ms, 0) + " ms\n");
     output.Write("tokens/s          n         min     median        max\n");
-    for (const Measured& row : rows) output.Write(ToLine(row));
+    for (const Measured& row : rows) {
+      output.Write(ToLine(row));
+      if (row.what != "prefill") continue;
+      output.Write("                 products of the layers: " +
+                   Fixed(Median(row.tokens_per_second) * operations / 1e9, 0) + " G/s\n");
+    }
+    if (decodes) {
+      const double bytes = Median(rows.back().tokens_per_second) * weights;
+      output.Write("                 weights read: " + Fixed(bytes / 1e9, 1) + " GB/s, " +
+                   Fixed(100 * bytes / read, 0) + " % of the " + Fixed(read / 1e9, 1) +
+                   " GB/s that plain reading reaches (more where the last cache keeps them)\n");
+    }
     output.Write(
         "prefill: n random tokens into an empty sequence; decode: n tokens one by one after " +
         std::to_string(arguments.depth) + "; " + RepeatWords(rows) + "\n");
