@@ -2,7 +2,7 @@
 // GB/s are bytes of packed weights (or of keys and values) read; compare with memory/read. FLOP/s
 // count a multiplication and an addition as two; compare exact products with fma/peak, default with
 // dot/peak/.../16 and fast with dot/peak/.../8.
-//   cpu_bench --benchmark_filter=matmul/avx512vnni/fast/Q4_1
+//   cpu_bench --benchmark_filter=matmul/avx512-vnni/fast/Q4_1
 #include <benchmark/benchmark.h>
 #include <sys/mman.h>
 
@@ -154,20 +154,19 @@ void Peak(benchmark::State& state, CpuIsa isa) {
 }
 
 // The same of integers: 8-bit weights from the first-level cache.
-template <typename X>
-void DotPeak(benchmark::State& state, QuantDotsFn dots) {
+void DotPeak(benchmark::State& state, const QuantKernel& kernel) {
   constexpr int kCols = 256;
-  constexpr int kRows = 12;
+  constexpr int kRows = 48;
   alignas(64) static unsigned char quants[2 * 16 * kCols];
   alignas(64) static float scales[kCols / 32 * 2 * 16];
-  alignas(64) static X x[kRows * kCols];
-  static QuantScale x_scales[kRows * kCols / 32];
-  alignas(64) float out[kRows * 32];
+  alignas(64) static std::byte x[kRows * kCols * 2];
+  alignas(64) static std::byte x_scales[kRows * kCols / 32 * 16];
+  alignas(64) static float out[kRows * 32];
   const QuantTile tiles[2] = {{quants, scales, 16, out},
                               {quants + 16 * kCols, scales, 16, out + 16}};
-  const QuantRows rows{x, x_scales, nullptr, kRows, kCols};
+  const QuantRows rows{x, x_scales, kRows, kCols};
   for (auto _ : state) {
-    dots(tiles, rows, 32);
+    kernel.dots[0](tiles, rows, 32);
     benchmark::ClobberMemory();
   }
   state.counters["FLOP/s"] =
@@ -195,9 +194,12 @@ void Register() {
     const std::string i = "/" + std::string(ToString(isa));
     add("fma/peak" + i, Peak, isa);
     const CpuKernels& kernels = KernelsFor(isa);
-    add("dot/peak" + i + "/16", DotPeak<std::int16_t>, kernels.quant16.dots[1][1]);
-    if (kernels.quant8.quantize != nullptr) {
-      add("dot/peak" + i + "/8", DotPeak<std::int8_t>, kernels.quant8.dots[1][1]);
+    for (const auto& [name, table] : {std::pair{"/16", &kernels.wide},
+                                      {"/8", &kernels.bytes},
+                                      {"/16/many", &kernels.wide_many},
+                                      {"/8/many", &kernels.bytes_many}}) {
+      const QuantKernel& kernel = table->of[1][1];
+      if (kernel.group > 0) add("dot/peak" + i + name, DotPeak, kernel);
     }
     for (int type = 0; type < kTensorTypes; ++type) {
       const auto t = static_cast<TensorType>(type);

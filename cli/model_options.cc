@@ -61,12 +61,17 @@ void AddModelOptions(CLI::App& verb, ModelArguments& arguments) {
       ->check(CLI::IsMember({"reference", "cpu"}))
       ->type_name("NAME")
       ->capture_default_str();
-  verb.add_option("--precision", arguments.precision,
-                  "of activations on the cpu: fast (8-bit integers), default (16-bit) or exact "
-                  "(float32); weights are the file's in all three")
+  verb.add_option(
+          "--precision", arguments.precision,
+          "of activations on the cpu: fast (8-bit integers), default (12- or 16-bit) or exact "
+          "(float32); weights are the file's in all three")
       ->check(CLI::IsMember({"fast", "default", "exact"}))
       ->type_name("NAME")
       ->capture_default_str();
+  verb.add_option("--cpu-isa", arguments.cpu_isa,
+                  "instruction set of the cpu backend: baseline, avx2, avx-vnni, avx512, "
+                  "avx512-vnni, avx512-bf16, amx, neon; otherwise the machine's best")
+      ->type_name("NAME");
   verb.add_option("--threads", arguments.threads, "0 = physical cores that this process may use")
       ->transform(WholeNumber(0, ModelOptions::kMaxThreads))
       ->type_name("N")
@@ -129,11 +134,22 @@ Outcome<bool> CheckGivenTokenizer(const ModelArguments& arguments, const LoadedM
   return true;
 }
 
+// An instruction set that is not there is the command line's fault, anything else the file's.
+Outcome<std::shared_ptr<const Model>> LoadOrRefuse(const fs::path& path,
+                                                   const ModelOptions& options) {
+  auto model = Model::Load(path, options);
+  if (!model && model.error().place == "cpu-isa") {
+    return UsageFailure("--cpu-isa: " + model.error().message);
+  }
+  return OrRefuse(std::move(model), path);
+}
+
 Outcome<LoadedModel> Load(const ModelArguments& arguments, bool with_tokenizer) {
   LoadedModel loaded;
   CLI_ASSIGN_OR_RETURN(loaded.path, FindModel(arguments));
   ModelOptions options;
   options.threads = arguments.threads;
+  options.cpu_isa = arguments.cpu_isa;
   CLI_ASSIGN_OR_RETURN(options.backend, OrExit(ParseBackendKind(arguments.backend), kUsage));
   CLI_ASSIGN_OR_RETURN(options.precision, OrExit(ParsePrecision(arguments.precision), kUsage));
   loaded.precision =
@@ -144,8 +160,7 @@ Outcome<LoadedModel> Load(const ModelArguments& arguments, bool with_tokenizer) 
   Outcome<std::shared_ptr<const Tokenizer>> tokenizer = nullptr;
   if (with_tokenizer) tokenizer = LoadTokenizer(arguments);
   Outcome<std::shared_ptr<const Model>> model =
-      tokenizer ? OrRefuse(Model::Load(loaded.path, options), loaded.path)
-                : tl::unexpected<Failure>(tokenizer.error());
+      tokenizer ? LoadOrRefuse(loaded.path, options) : tl::unexpected<Failure>(tokenizer.error());
   loaded.load_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   if (show) fputs("\r\033[K", stderr);

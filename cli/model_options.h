@@ -18,11 +18,13 @@ struct ModelArguments {
   std::string tokenizer;  // empty: the model's own
   std::string backend = "cpu";
   std::string precision = "default";
+  std::string cpu_isa;  // empty: the machine's best
   int threads = 0;
   bool quiet = false;
 };
 
-// --model, --tokenizer and --quiet; the second adds --backend, --precision and --threads.
+// --model, --tokenizer and --quiet; the second adds --backend, --precision, --cpu-isa and
+// --threads.
 void AddFileOptions(CLI::App& verb, ModelArguments& arguments);
 void AddModelOptions(CLI::App& verb, ModelArguments& arguments);
 

@@ -35,6 +35,7 @@ struct TensorView {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
   const std::byte* data = nullptr;
+  std::string_view name = {};  // for errors
 };
 
 // Memory of a backend. [n] float. The CPU backends' data() is host memory.
@@ -100,7 +101,8 @@ class Backend {
 
   virtual std::unique_ptr<Buffer> NewBuffer(std::int64_t n) = 0;
   // Copies and repacks; the file's pages are not needed afterwards. Several views are stacked by
-  // rows into one weight (fused q, k and v; gate and up).
+  // rows into one weight (fused q, k and v; gate and up). kMalformed, naming the view and the row,
+  // for a number that is not finite.
   virtual Result<std::unique_ptr<PackedWeight>> Pack(std::span<const TensorView> stacked) = 0;
   virtual std::unique_ptr<KvBlock> NewKvBlock(int n_layers, int block_tokens, int kv_dim) = 0;
 

@@ -28,6 +28,10 @@ struct ModelOptions {
   static constexpr int kMaxThreads = 256;
   int threads = 0;  // 0 = physical cores that this process may use; more than kMaxThreads: kLimit
   Precision precision = Precision::kDefault;  // of the cpu backend
+  // The cpu backend's instruction set, weaker than the machine's best for tests and comparisons:
+  // baseline, avx2, avx-vnni, avx512, avx512-vnni, avx512-bf16, amx, neon; empty = the best.
+  // kInvalidArgument for another name, kUnsupported for one that the machine lacks.
+  std::string cpu_isa;
 };
 
 // Immutable; shared between threads (Forward of one cache at a time, see kv_cache.h).

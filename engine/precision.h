@@ -8,12 +8,13 @@
 
 namespace adjudge {
 
-// Sums within a block of 32 are exact in all of them, and so is what no block format is part of:
-// weights of F32, F16 and BF16, attention, norms.
+// Sums within a block of 32 are exact in all of them. What no block format is part of is float32,
+// but on a matrix unit: there attention's values and weights of BF16 take numbers of 8 bits (kFast)
+// or 16 (kDefault), and its scores 16. Weights of F32 and F16 and norms are float32 always.
 enum class Precision {
   kFast,     // 8-bit integers a block of 32; computed as kDefault where the machine multiplies no
              // bytes
-  kDefault,  // 16-bit integers a block of 32
+  kDefault,  // integers a block of 32: of 12 bits with weights of 4 bits, of 16 with weights of 8
   kExact,    // not at all: float32
 };
 

@@ -8,9 +8,7 @@
 namespace adjudge {
 namespace {
 
-constexpr int kMostQueries = 24;                // of an item
-constexpr std::int64_t kMostScores = 48 << 10;  // floats of scratch that stay in cache
-constexpr int kItemsPerThread = 4;              // fewer than this are split by head
+constexpr int kItemsPerThread = 4;  // fewer than this are split by head
 
 std::int64_t WorkOf(const AttentionPlan::Item& item) {
   return static_cast<std::int64_t>(item.n_rows) * item.n_heads * item.n_keys;
@@ -18,7 +16,7 @@ std::int64_t WorkOf(const AttentionPlan::Item& item) {
 
 }  // namespace
 
-void AttentionPlan::Build(const Call& call, int n_threads) {
+void AttentionPlan::Build(const Call& call, int n_threads, const Limits& limits) {
   call_ = call;
   items_.clear();
   work_ = 0;
@@ -31,7 +29,7 @@ void AttentionPlan::Build(const Call& call, int n_threads) {
       if (row.runs.data() != runs.data() || row.runs.size() != runs.size()) break;
       const int n_keys = std::max(item.n_keys, row.n_keys);
       const std::int64_t queries = static_cast<std::int64_t>(item.n_rows + 1) * group;
-      const bool full = queries > kMostQueries || queries * n_keys > kMostScores;
+      const bool full = queries > limits.queries || queries * n_keys > limits.scores;
       if (item.n_rows > 0 && full) break;
       item.n_keys = n_keys;
       ++item.n_rows;
@@ -41,7 +39,8 @@ void AttentionPlan::Build(const Call& call, int n_threads) {
   }
   // Few rows: a head at a time keeps all threads busy, at the price of reading keys more often.
   const auto tiles = static_cast<int>(items_.size());
-  const bool by_head = n_threads > 1 && tiles * call.n_kv_heads < kItemsPerThread * n_threads;
+  const bool by_head =
+      limits.by_head && n_threads > 1 && tiles * call.n_kv_heads < kItemsPerThread * n_threads;
   const int heads = by_head ? 1 : group;
   std::vector<Item> whole;
   whole.swap(items_);

@@ -35,7 +35,14 @@ class AttentionPlan {
     int n_keys = 0;  // the most of any row
   };
 
-  void Build(const Call& call, int n_threads);
+  // How an item may grow, and whether few rows are cut into heads for more threads.
+  struct Limits {
+    int queries = 24;
+    std::int64_t scores = 48 << 10;  // floats of scratch that stay in cache
+    bool by_head = true;
+  };
+
+  void Build(const Call& call, int n_threads, const Limits& limits);
   const Call& call() const { return call_; }
   const std::vector<Item>& items() const { return items_; }
   // Items [first_item(t), first_item(t + 1)) are thread t's: about the same number of keys each.

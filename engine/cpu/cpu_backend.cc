@@ -1,6 +1,7 @@
 #include "engine/cpu/cpu_backend.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -27,6 +28,10 @@ constexpr int kFewRows = 6;
 // Bytes of quantised rows that pass by a pair of weight tiles while they stay in the second-level
 // cache.
 constexpr std::int64_t kQuantChunkBytes = 512 << 10;
+// From this many rows on the matrix unit is faster, though it computes 16 at a time.
+constexpr int kManyRows = 7;
+// Bytes of staged rows that pass by tiles of BF16 while they stay there.
+constexpr std::int64_t kBf16ChunkBytes = 1 << 20;
 constexpr int kTileRows = QuantTileLayout::kRows;
 
 class CpuBackend final : public Backend {
@@ -34,8 +39,9 @@ class CpuBackend final : public Backend {
   CpuBackend(int threads, CpuIsa isa, Precision precision)
       : kernels_(KernelsFor(isa)),
         packs_(precision != Precision::kExact),
-        quant_bytes_(precision == Precision::kFast && kernels_.quant8.quantize != nullptr ? 1 : 2),
-        quant_(quant_bytes_ == 1 ? kernels_.quant8 : kernels_.quant16),
+        bytes_(precision == Precision::kFast && kernels_.bytes.of[0][0].group > 0),
+        bf16_(kernels_.bf16[precision == Precision::kFast ? 0 : 1]),
+        attention_many_(packs_ ? kernels_.attention_many[bytes_ ? 0 : 1] : nullptr),
         pool_(threads),
         scratch_(static_cast<std::size_t>(threads)) {
     name_ = "cpu (" + std::string(ToString(isa)) + ", " + std::to_string(threads) +
@@ -85,8 +91,13 @@ class CpuBackend final : public Backend {
   struct Rows {                // the right-hand side of a product
     const float* x = nullptr;  // a multiple of the lanes wide; for rows that are not packed
     std::int64_t stride = 0;
-    QuantRows quants;  // for those that are
+    QuantRows quants[2][2];           // for those that are, by [bits == 8][block == 32]
+    const std::byte* bf16 = nullptr;  // for tiles of BF16
     int n = 0;
+  };
+  struct Quantised {  // memory of the above
+    AlignedArray<std::byte> x;
+    AlignedArray<std::byte> scales;
   };
 
   // Calls body(thread, begin, end) over parts of [0, n), on the caller alone when there is little
@@ -103,33 +114,42 @@ class CpuBackend final : public Backend {
   std::int64_t PaddedCols(const PackedWeight& weight) const {
     return (weight.cols() + kernels_.lanes - 1) / kernels_.lanes * kernels_.lanes;
   }
-  void CopyPart(const CpuWeight::Part& part, const std::byte* from);
+  bool CopyPart(const CpuWeight::Part& part, const std::byte* from, std::int64_t cols);
   Rows PrepareRows(const CpuWeight& weight, const float* x, int n);
   void PadRows(const CpuWeight& weight, const float* x, Rows* rows);
-  void QuantizeRows(const CpuWeight& weight, const float* x, Rows* rows);
+  std::int64_t Bf16GroupBytes(std::int64_t cols) const;
+  void StageBf16(const CpuWeight& weight, const float* x, Rows* rows);
+  void Bf16Dots(const Bf16TileLayout& layout, const std::byte* tiles, std::int64_t n_rows,
+                std::int64_t cols, const Rows& x, float* out, std::int64_t out_stride) const;
+  const QuantKernel& KernelOf(const QuantFormat& format, int n) const;
+  void QuantizeRows(const QuantKernel& kernel, const QuantFormat& format, const float* x, int n,
+                    std::int64_t cols, QuantRows* rows);
   std::int64_t TileRows(std::int64_t padded_cols, int n) const;
   void DecodeRow(const CpuWeight::Part& part, std::int64_t row, std::int64_t cols,
                  std::int64_t padded, float* out) const;
   void PlainRows(const CpuWeight& weight, const CpuWeight::Part& part, std::int64_t begin,
                  std::int64_t end, const Rows& x, Scratch& scratch, float* out) const;
   void TileDots(const QuantTileLayout& layout, const std::byte* tiles, std::int64_t n_rows,
-                const QuantRows& x, Scratch& scratch, float* out, std::int64_t out_stride) const;
+                const Rows& x, Scratch& scratch, float* out, std::int64_t out_stride) const;
+  void ExpandScales(const QuantTileLayout& layout, const std::byte* tile, float* out) const;
   void PlainChosen(const CpuWeight& weight, std::span<const int> ids, const Rows& x,
                    Scratch& scratch, float* out, std::int64_t out_stride) const;
-  void PackedChosen(const CpuWeight::Part& part, std::span<const int> ids, const Rows& x,
-                    Scratch& scratch, float* out, std::int64_t out_stride) const;
+  void PackedChosen(const CpuWeight::Part& part, std::int64_t cols, std::span<const int> ids,
+                    const Rows& x, Scratch& scratch, float* out, std::int64_t out_stride) const;
+  AttentionPlan::Limits AttentionLimits(int n, int n_heads) const;
   void AttendTile(const AttentionPlan& plan, const AttentionPlan::Item& item, Scratch& scratch);
 
   const CpuKernels& kernels_;
-  const bool packs_;       // block formats into tiles
-  const int quant_bytes_;  // of a quantised element
-  const QuantKernels& quant_;
+  const bool packs_;  // block formats into tiles
+  const bool bytes_;  // activations are bytes
+  const Bf16Kernel& bf16_;
+  void (*const attention_many_)(const AttentionTile&);  // null where attention is float32
   std::string name_;
   ThreadPool pool_;
   std::vector<Scratch> scratch_;     // one a thread
   AlignedArray<float> padded_rows_;  // of PadRows
-  AlignedArray<std::byte> quants_;   // of QuantizeRows
-  AlignedArray<QuantScale> quant_scales_;
+  AlignedArray<std::byte> staged_bf16_;
+  Quantised quantised_[2][2];
   AttentionPlan plan_;  // reused from call to call
 };
 
@@ -153,6 +173,7 @@ Result<std::unique_ptr<PackedWeight>> CpuBackend::Pack(std::span<const TensorVie
                          .row_bytes = TensorBytes(view.type, cols)};
     const auto format = QuantFormatOf(view.type);
     if (packs_ && format) part.tiles.emplace(*format, cols);
+    if (packs_ && bf16_.dots != nullptr && view.type == TensorType::kBF16) part.bf16.emplace(cols);
     rows += view.rows;
     bytes += part.bytes();
     parts.push_back(part);
@@ -166,28 +187,40 @@ Result<std::unique_ptr<PackedWeight>> CpuBackend::Pack(std::span<const TensorVie
   std::byte* to = weight->data();
   for (std::size_t i = 0; i < parts.size(); ++i) {
     parts[i].data = to;
-    CopyPart(parts[i], stacked[i].data);
+    // Found in the pass that reads the pages anyway; the row, in one more.
+    if (!CopyPart(parts[i], stacked[i].data, cols)) {
+      ADJUDGE_RETURN_IF_ERROR(CheckFinite(stacked[i]));
+    }
     to += parts[i].bytes();
   }
   weight->parts() = std::move(parts);
   return weight;
 }
 
-void CpuBackend::CopyPart(const CpuWeight::Part& part, const std::byte* from) {
-  if (part.tiles) {
-    pool_.For(part.n_tiles(), 1, [&](int, std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        const int n =
-            static_cast<int>(std::min<std::int64_t>(kTileRows, part.n_rows - i * kTileRows));
-        part.tiles->Pack(part.type, from + i * kTileRows * part.row_bytes, part.row_bytes, n,
-                         part.data + i * part.tiles->tile_bytes());
-      }
-    });
-    return;
-  }
-  pool_.For(part.n_rows * part.row_bytes, 1 << 20, [&](int, std::int64_t begin, std::int64_t end) {
-    std::memcpy(part.data + begin, from + begin, static_cast<std::size_t>(end - begin));
+// False when a number of the weight is not finite.
+bool CpuBackend::CopyPart(const CpuWeight::Part& part, const std::byte* from, std::int64_t cols) {
+  std::atomic<bool> finite{true};
+  const auto copy = [&](std::int64_t row, int n) {
+    const std::byte* rows = from + row * part.row_bytes;
+    if (!AllFinite(part.type, rows, n * cols)) finite = false;
+    if (part.tiles) {
+      part.tiles->Pack(part.type, rows, part.row_bytes, n,
+                       part.data + row / kTileRows * part.tiles->tile_bytes());
+    } else if (part.bf16) {
+      part.bf16->Pack(rows, part.row_bytes, n,
+                      part.data + row / kTileRows * part.bf16->tile_bytes());
+    } else {
+      std::memcpy(part.data + row * part.row_bytes, rows,
+                  static_cast<std::size_t>(n * part.row_bytes));
+    }
+  };
+  pool_.For(part.n_tiles(), 1, [&](int, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t left = part.n_rows - i * kTileRows;
+      copy(i * kTileRows, static_cast<int>(std::min<std::int64_t>(kTileRows, left)));
+    }
   });
+  return finite;
 }
 
 void CpuBackend::DecodeRow(const CpuWeight::Part& part, std::int64_t row, std::int64_t cols,
@@ -195,6 +228,14 @@ void CpuBackend::DecodeRow(const CpuWeight::Part& part, std::int64_t row, std::i
   const std::int64_t i = row - part.first_row;
   if (part.tiles) {
     part.tiles->UnpackRow(part.tile(i / kTileRows), static_cast<int>(i % kTileRows), out);
+  } else if (part.bf16) {
+    auto* halves = reinterpret_cast<std::byte*>(out) + cols * 2;  // widened from the front
+    part.bf16->UnpackRow(part.tile(i / kTileRows), static_cast<int>(i % kTileRows), halves);
+    for (std::int64_t c = 0; c < cols; ++c) {
+      std::uint16_t half;
+      std::memcpy(&half, halves + c * 2, 2);
+      out[c] = BFloat16ToFloat(half);
+    }
   } else {
     kernels_.decode[static_cast<int>(part.type)](part.data + i * part.row_bytes, cols, out);
   }
@@ -228,10 +269,27 @@ CpuBackend::Rows CpuBackend::PrepareRows(const CpuWeight& weight, const float* x
   Rows rows;
   rows.n = n;
   const auto& parts = weight.parts();
-  const auto packed = [](const CpuWeight::Part& part) { return part.tiles.has_value(); };
-  if (!std::all_of(parts.begin(), parts.end(), packed)) PadRows(weight, x, &rows);
-  if (std::any_of(parts.begin(), parts.end(), packed)) QuantizeRows(weight, x, &rows);
+  const auto tiled = [](const CpuWeight::Part& part) { return part.tiled(); };
+  const auto bf16 = [](const CpuWeight::Part& part) { return part.bf16.has_value(); };
+  if (!std::all_of(parts.begin(), parts.end(), tiled)) PadRows(weight, x, &rows);
+  if (std::any_of(parts.begin(), parts.end(), bf16)) StageBf16(weight, x, &rows);
+  for (const CpuWeight::Part& part : parts) {
+    if (!part.tiles) continue;
+    const QuantFormat& format = part.tiles->format();
+    QuantRows& quants = rows.quants[format.bits == 8 ? 1 : 0][format.block == 32 ? 1 : 0];
+    if (quants.n > 0) continue;  // of a part before
+    QuantizeRows(KernelOf(format, n), format, x, n, weight.cols(), &quants);
+  }
   return rows;
+}
+
+const QuantKernel& CpuBackend::KernelOf(const QuantFormat& format, int n) const {
+  const auto of = [&](const QuantKernels& kernels) -> const QuantKernel& {
+    return kernels.of[format.bits == 8 ? 1 : 0][format.block == 32 ? 1 : 0];
+  };
+  const QuantKernel& many = of(bytes_ ? kernels_.bytes_many : kernels_.wide_many);
+  if (n >= kManyRows && many.group > 0) return many;
+  return of(bytes_ ? kernels_.bytes : kernels_.wide);
 }
 
 void CpuBackend::PadRows(const CpuWeight& weight, const float* x, Rows* rows) {
@@ -248,22 +306,54 @@ void CpuBackend::PadRows(const CpuWeight& weight, const float* x, Rows* rows) {
   }
 }
 
-void CpuBackend::QuantizeRows(const CpuWeight& weight, const float* x, Rows* rows) {
+std::int64_t CpuBackend::Bf16GroupBytes(std::int64_t cols) const {
+  return Bf16TileLayout(cols).tile_bytes() * (&bf16_ == &kernels_.bf16[1] ? 2 : 1);
+}
+
+void CpuBackend::StageBf16(const CpuWeight& weight, const float* x, Rows* rows) {
   const std::int64_t cols = weight.cols();
-  const std::int64_t n = rows->n;
-  const std::int64_t blocks = cols / 32;
-  quants_.Reserve(n * cols * quant_bytes_);
-  quant_scales_.Reserve(n * blocks * 3);
-  QuantScale* scales32 = quant_scales_.data();
-  QuantScale* scales16 = scales32 + n * blocks;
-  Split(n, 1, cols, [&](int, std::int64_t begin, std::int64_t end) {
+  const std::int64_t groups = (rows->n + kTileRows - 1) / kTileRows;
+  const std::int64_t bytes = Bf16GroupBytes(cols);
+  // A group more: the last pair of groups may be half there.
+  staged_bf16_.Reserve((groups + 1) * bytes);
+  Split(groups, 1, kTileRows * cols, [&](int, std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-      quant_.quantize(x + i * cols, cols, quants_.data() + i * cols * quant_bytes_,
-                      scales32 + i * blocks, scales16 + i * 2 * blocks);
+      const auto n = static_cast<int>(std::min<std::int64_t>(kTileRows, rows->n - i * kTileRows));
+      bf16_.stage(x + i * kTileRows * cols, n, cols, staged_bf16_.data() + i * bytes);
     }
   });
-  rows->quants = {
-      .x = quants_.data(), .scales32 = scales32, .scales16 = scales16, .n = rows->n, .cols = cols};
+  rows->bf16 = staged_bf16_.data();
+}
+
+// n_rows of neighbouring tiles of BF16.
+void CpuBackend::Bf16Dots(const Bf16TileLayout& layout, const std::byte* tiles, std::int64_t n_rows,
+                          std::int64_t cols, const Rows& x, float* out,
+                          std::int64_t out_stride) const {
+  const std::int64_t group = Bf16GroupBytes(cols);
+  const int chunk = static_cast<int>(std::max<std::int64_t>(kBf16ChunkBytes / group / 2 * 32, 32));
+  for (int row = 0; row < x.n; row += chunk) {
+    bf16_.dots(tiles, layout.tile_bytes(), n_rows, x.bf16 + row / kTileRows * group,
+               std::min(chunk, x.n - row), out + row * out_stride, out_stride);
+  }
+}
+
+void CpuBackend::QuantizeRows(const QuantKernel& kernel, const QuantFormat& format, const float* x,
+                              int n, std::int64_t cols, QuantRows* rows) {
+  Quantised& memory = quantised_[format.bits == 8 ? 1 : 0][format.block == 32 ? 1 : 0];
+  const std::int64_t groups = (n + kernel.group - 1) / kernel.group;
+  const std::int64_t bytes = kernel.group * cols * kernel.element_bytes;
+  const std::int64_t scale_bytes = kernel.group * cols / format.block * kernel.scale_bytes;
+  memory.x.Reserve(groups * bytes);
+  memory.scales.Reserve(groups * scale_bytes);
+  Split(groups, 1, kernel.group * cols, [&](int, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t first = i * kernel.group;
+      kernel.quantize(x + first * cols,
+                      static_cast<int>(std::min<std::int64_t>(kernel.group, n - first)), cols,
+                      memory.x.data() + i * bytes, memory.scales.data() + i * scale_bytes);
+    }
+  });
+  *rows = {.x = memory.x.data(), .scales = memory.scales.data(), .n = n, .cols = cols};
 }
 
 std::int64_t CpuBackend::TileRows(std::int64_t padded_cols, int n) const {
@@ -296,28 +386,28 @@ void CpuBackend::PlainRows(const CpuWeight& weight, const CpuWeight::Part& part,
 
 // n_rows of neighbouring packed tiles.
 void CpuBackend::TileDots(const QuantTileLayout& layout, const std::byte* tiles,
-                          std::int64_t n_rows, const QuantRows& x, Scratch& scratch, float* out,
+                          std::int64_t n_rows, const Rows& x, Scratch& scratch, float* out,
                           std::int64_t out_stride) const {
   const QuantFormat& format = layout.format();
-  const QuantDotsFn dots = quant_.dots[format.bits == 8 ? 1 : 0][format.block == 32 ? 1 : 0];
-  const std::int64_t scales = layout.n_blocks() * 2 * kTileRows;
-  scratch.scales.Reserve(2 * scales);
-  QuantRows chunk = x;
+  const QuantKernel& kernel = KernelOf(format, x.n);
+  const QuantRows& all = x.quants[format.bits == 8 ? 1 : 0][format.block == 32 ? 1 : 0];
+  const std::int64_t vectors = layout.n_blocks() * (format.has_offsets ? 2 : 1);
+  scratch.scales.Reserve(2 * vectors * kTileRows);
+  const std::int64_t row_bytes = all.cols * kernel.element_bytes;
+  const std::int64_t row_scale_bytes = layout.n_blocks() * kernel.scale_bytes;
   const int chunk_rows = static_cast<int>(
-      std::clamp<std::int64_t>(kQuantChunkBytes / (x.cols * quant_bytes_) / 12 * 12, 12, 1 << 20));
-  for (int row = 0; row < x.n; row += chunk_rows) {
-    chunk.n = std::min(chunk_rows, x.n - row);
-    chunk.x = static_cast<const std::byte*>(x.x) + row * x.cols * quant_bytes_;
-    chunk.scales32 = x.scales32 + row * (x.cols / 32);
-    chunk.scales16 = x.scales16 + row * (x.cols / 16);
+      std::clamp<std::int64_t>(kQuantChunkBytes / row_bytes / 48 * 48, 48, 1 << 20));
+  QuantRows chunk = all;
+  for (int row = 0; row < all.n; row += chunk_rows) {
+    chunk.n = std::min(chunk_rows, all.n - row);
+    chunk.x = all.x + row * row_bytes;
+    chunk.scales = all.scales + row * row_scale_bytes;
     for (std::int64_t r = 0; r < n_rows; r += 2 * kTileRows) {
       QuantTile pair[2];
       for (int i = 0; i < 2 && r + i * kTileRows < n_rows; ++i) {
         const std::byte* tile = tiles + (r / kTileRows + i) * layout.tile_bytes();
-        float* expanded = scratch.scales.data() + i * scales;
-        kernels_.expand_scales(tile, layout.n_blocks(), format.halves, format.has_offsets,
-                               static_cast<float>(format.centre), 2 * layout.tile_bytes(),
-                               expanded);
+        float* expanded = scratch.scales.data() + i * vectors * kTileRows;
+        ExpandScales(layout, tile, expanded);
         pair[i] = {.quants = reinterpret_cast<const unsigned char*>(tile + layout.scales_bytes()),
                    .scales = expanded,
                    .n_rows = static_cast<int>(
@@ -328,8 +418,20 @@ void CpuBackend::TileDots(const QuantTileLayout& layout, const std::byte* tiles,
         pair[1] = pair[0];
         pair[1].n_rows = 0;
       }
-      dots(pair, chunk, out_stride);
+      kernel.dots[format.has_offsets ? 1 : 0](pair, chunk, out_stride);
     }
+  }
+}
+
+void CpuBackend::ExpandScales(const QuantTileLayout& layout, const std::byte* tile,
+                              float* out) const {
+  const QuantFormat& format = layout.format();
+  const std::int64_t ahead = 2 * layout.tile_bytes();
+  if (format.bytes) {
+    kernels_.expand_bytes(tile, layout.n_blocks(), QuantTileLayout::kOver / format.block,
+                          format.has_offsets, ahead, out);
+  } else {
+    kernels_.expand_halves(tile, layout.n_blocks() * (format.has_offsets ? 2 : 1), ahead, out);
   }
 }
 
@@ -347,7 +449,7 @@ void CpuBackend::MatMul(const PackedWeight& weight, const float* x, int n,
             const std::int64_t part_end = part.first_row + part.n_rows;
             std::int64_t from = std::clamp(begin, part.first_row, part_end);
             std::int64_t to = std::clamp(end, part.first_row, part_end);
-            if (part.tiles) {
+            if (part.tiled()) {
               const auto up = [&](std::int64_t row) {
                 return std::min(part_end, part.first_row + (row - part.first_row + kTileRows - 1) /
                                                                kTileRows * kTileRows);
@@ -357,8 +459,11 @@ void CpuBackend::MatMul(const PackedWeight& weight, const float* x, int n,
             }
             if (from >= to) continue;
             if (part.tiles) {
-              TileDots(*part.tiles, part.tile((from - part.first_row) / kTileRows), to - from,
-                       rows.quants, scratch, out + from, w.rows());
+              TileDots(*part.tiles, part.tile((from - part.first_row) / kTileRows), to - from, rows,
+                       scratch, out + from, w.rows());
+            } else if (part.bf16) {
+              Bf16Dots(*part.bf16, part.tile((from - part.first_row) / kTileRows), to - from,
+                       w.cols(), rows, out + from, w.rows());
             } else {
               PlainRows(w, part, from, to, rows, scratch, out);
             }
@@ -388,19 +493,30 @@ void CpuBackend::PlainChosen(const CpuWeight& weight, std::span<const int> ids, 
 }
 
 // Chosen rows of a packed part, gathered into tiles of their own.
-void CpuBackend::PackedChosen(const CpuWeight::Part& part, std::span<const int> ids, const Rows& x,
-                              Scratch& scratch, float* out, std::int64_t out_stride) const {
-  const QuantTileLayout& layout = *part.tiles;
-  scratch.rows.Reserve(2 * layout.tile_bytes());
+void CpuBackend::PackedChosen(const CpuWeight::Part& part, std::int64_t cols,
+                              std::span<const int> ids, const Rows& x, Scratch& scratch, float* out,
+                              std::int64_t out_stride) const {
+  const std::int64_t tile_bytes = part.tile_bytes();
+  scratch.rows.Reserve(2 * tile_bytes);
   for (std::int64_t r = 0; r < std::ssize(ids); r += 2 * kTileRows) {
     const std::int64_t count = std::min<std::int64_t>(2 * kTileRows, std::ssize(ids) - r);
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t row = ids[static_cast<std::size_t>(r + i)] - part.first_row;
-      layout.CopyRow(part.tile(row / kTileRows), static_cast<int>(row % kTileRows),
-                     scratch.rows.data() + i / kTileRows * layout.tile_bytes(),
-                     static_cast<int>(i % kTileRows));
+      const std::byte* from = part.tile(row / kTileRows);
+      std::byte* to = scratch.rows.data() + i / kTileRows * tile_bytes;
+      const auto from_row = static_cast<int>(row % kTileRows);
+      const auto to_row = static_cast<int>(i % kTileRows);
+      if (part.tiles) {
+        part.tiles->CopyRow(from, from_row, to, to_row);
+      } else {
+        part.bf16->CopyRow(from, from_row, to, to_row);
+      }
     }
-    TileDots(layout, scratch.rows.data(), count, x.quants, scratch, out + r, out_stride);
+    if (part.tiles) {
+      TileDots(*part.tiles, scratch.rows.data(), count, x, scratch, out + r, out_stride);
+    } else {
+      Bf16Dots(*part.bf16, scratch.rows.data(), count, cols, x, out + r, out_stride);
+    }
   }
 }
 
@@ -419,8 +535,8 @@ void CpuBackend::MatMulRows(const PackedWeight& weight, std::span<const int> row
       while (last < end && &w.PartOf(id(last)) == &part) ++last;
       const auto ids =
           row_ids.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(last - begin));
-      if (part.tiles) {
-        PackedChosen(part, ids, rows, scratch, out + begin, n_ids);
+      if (part.tiled()) {
+        PackedChosen(part, w.cols(), ids, rows, scratch, out + begin, n_ids);
       } else {
         PlainChosen(w, ids, rows, scratch, out + begin, n_ids);
       }
@@ -488,7 +604,7 @@ void CpuBackend::Attention(int layer, const float* q, int n, int stride, int n_h
                .head_dim = head_dim,
                .scale = scale,
                .rows = rows},
-              pool_.n_threads());
+              pool_.n_threads(), AttentionLimits(n, n_heads));
   if (plan_.work() < kInlineWork || pool_.n_threads() == 1) {
     for (const AttentionPlan::Item& item : plan_.items()) AttendTile(plan_, item, scratch_[0]);
     return;
@@ -499,6 +615,15 @@ void CpuBackend::Attention(int layer, const float* q, int n, int stride, int n_h
       AttendTile(plan_, plan_.items()[i], scratch_[t]);
     }
   });
+}
+
+// On the matrix unit keys are made ready once an item: items are large, and heads stay together.
+AttentionPlan::Limits CpuBackend::AttentionLimits(int n, int n_heads) const {
+  if (attention_many_ == nullptr) return {};
+  const int per_item = n * n_heads / (8 * pool_.n_threads());
+  return {.queries = std::clamp(per_item / 16 * 16, 48, 256),
+          .scores = std::numeric_limits<std::int64_t>::max(),
+          .by_head = false};
 }
 
 void CpuBackend::AttendTile(const AttentionPlan& plan, const AttentionPlan::Item& item,
@@ -515,6 +640,12 @@ void CpuBackend::AttendTile(const AttentionPlan& plan, const AttentionPlan::Item
   tile.scale = call.scale;
   tile.queries = scratch.queries.data();
   tile.n_queries = static_cast<int>(scratch.queries.size());
+  if (attention_many_ != nullptr) {
+    const std::int64_t bytes = kernels_.attention_scratch(tile.head_dim, tile.n_queries);
+    scratch.scores.Reserve(bytes / static_cast<std::int64_t>(sizeof(float)));
+    tile.scores = scratch.scores.data();
+    return attention_many_(tile);
+  }
   tile.score_stride = (item.n_keys + kMaxLanes - 1) / kMaxLanes * kMaxLanes;
   scratch.scores.Reserve(tile.n_queries * tile.score_stride);
   tile.scores = scratch.scores.data();
@@ -571,7 +702,8 @@ Result<std::unique_ptr<Backend>> NewCpuBackend(const CpuBackendOptions& options)
   const CpuIsa isa = options.isa.value_or(available.back());
   if (std::find(available.begin(), available.end(), isa) == available.end()) {
     return Fail(ErrorCode::kUnsupported,
-                "this machine or build lacks the instruction set " + std::string(ToString(isa)),
+                "this machine or build lacks the instruction set " + std::string(ToString(isa)) +
+                    "; it has " + AvailableIsaNames(),
                 "cpu-isa");
   }
   try {

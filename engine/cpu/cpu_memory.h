@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/backend.h"
+#include "engine/cpu/bf16_tiles.h"
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/quant_tiles.h"
 
@@ -61,16 +62,19 @@ class CpuWeight final : public PackedWeight {
     std::int64_t first_row = 0;
     std::int64_t n_rows = 0;
     std::int64_t row_bytes = 0;            // in the file's format
-    std::optional<QuantTileLayout> tiles;  // otherwise in the file's format
+    std::optional<QuantTileLayout> tiles;  // of a block format
+    std::optional<Bf16TileLayout> bf16;    // of BF16; with neither, in the file's format
     std::byte* data = nullptr;             // into the weight's bytes
 
     std::int64_t n_tiles() const {
       return (n_rows + QuantTileLayout::kRows - 1) / QuantTileLayout::kRows;
     }
     std::int64_t bytes() const {
-      return ((tiles ? n_tiles() * tiles->tile_bytes() : n_rows * row_bytes) + 63) / 64 * 64;
+      return ((tiled() ? n_tiles() * tile_bytes() : n_rows * row_bytes) + 63) / 64 * 64;
     }
-    const std::byte* tile(std::int64_t i) const { return data + i * tiles->tile_bytes(); }
+    bool tiled() const { return tiles || bf16; }
+    std::int64_t tile_bytes() const { return tiles ? tiles->tile_bytes() : bf16->tile_bytes(); }
+    const std::byte* tile(std::int64_t i) const { return data + i * tile_bytes(); }
   };
 
   CpuWeight(std::int64_t rows, std::int64_t cols, std::int64_t bytes)

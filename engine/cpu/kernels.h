@@ -53,26 +53,20 @@ struct AttentionTile {
   std::int64_t score_stride = 0;
 };
 
-// Of a block of quantised elements: the scale, and the sum of the integers times the scale.
-struct QuantScale {
-  float scale = 0;
-  float sum = 0;
-};
-
-// Rows of activations as integers, each 32 with a scale. Integers of 16 bits lie in the order
-// 0, 2, 1, 3 of every four, as the weights' even and odd bytes want them.
+// Rows of activations as integers, a block of the weight's size at a time, in the form that the
+// products of one QuantKernel read.
 struct QuantRows {
-  const void* x = nullptr;               // int8 or int16, [n, cols]
-  const QuantScale* scales32 = nullptr;  // [n, cols / 32]
-  const QuantScale* scales16 = nullptr;  // [n, cols / 16]: the same scales, sums of 16
+  const std::byte* x = nullptr;
+  const std::byte* scales = nullptr;
   int n = 0;
   std::int64_t cols = 0;
 };
 
-// 16 packed rows of a weight (quant_tiles.h). An element is scale * quant + offset.
+// 16 packed rows of a weight (quant_tiles.h). An element is scale * quant + offset, or
+// scale * (quant - centre) in formats without offsets.
 struct QuantTile {
   const unsigned char* quants = nullptr;
-  const float* scales = nullptr;  // [blocks, 2, 16]: scales, offsets
+  const float* scales = nullptr;  // [blocks, 1 or 2, 16]: scales, offsets if there are any
   int n_rows = 0;                 // of the 16, that are written; 0: no tile
   float* out = nullptr;
 };
@@ -80,14 +74,30 @@ struct QuantTile {
 // tiles: two; out[i * out_stride + r] = row r of a tile . x[i]
 using QuantDotsFn = void (*)(const QuantTile* tiles, const QuantRows& rows,
                              std::int64_t out_stride);
-// x: n floats, a multiple of 32. quants and scales as in QuantRows.
-using QuantizeFn = void (*)(const float* x, std::int64_t n, void* quants, QuantScale* scales32,
-                            QuantScale* scales16);
+// x: n rows of cols floats, cols a multiple of 32; n at most the kernel's group.
+using QuantizeFn = void (*)(const float* x, int n, std::int64_t cols, void* quants, void* scales);
 
-// Products with activations of one width. Indexed by [weight bits == 8][block == 32].
-struct QuantKernels {
+// Products with weights of some bits and block. All kernels of one form of activations give the
+// same bits: sums within a block are of integers.
+struct QuantKernel {
+  int group = 0;          // rows that are quantised together; 0: there is no such kernel
+  int element_bytes = 0;  // of a quantised row
+  int scale_bytes = 0;    // of a block of a row
   QuantizeFn quantize = nullptr;
-  QuantDotsFn dots[2][2] = {};
+  QuantDotsFn dots[2] = {};  // [has offsets]
+};
+
+// Activations of 8 bits (fast), or (default) of 12 with weights of 4 bits and 16 with weights of 8.
+struct QuantKernels {
+  QuantKernel of[2][2];  // [weight bits == 8][block == 32]
+};
+
+// Products of weights of bfloat16 (bf16.inc.h, matrix_bf16.inc.h).
+struct Bf16Kernel {
+  // n rows, 16 at most, into a group of 16 with columns up to a multiple of 32.
+  void (*stage)(const float* x, int n, std::int64_t cols, std::byte* out) = nullptr;
+  void (*dots)(const std::byte* tiles, std::int64_t tile_bytes, std::int64_t n_rows,
+               const std::byte* x, int n, float* out, std::int64_t out_stride) = nullptr;
 };
 
 struct CpuKernels {
@@ -97,13 +107,26 @@ struct CpuKernels {
   // are x_stride apart. REQUIRES: k is a multiple of lanes.
   void (*dots)(const float* w, int n_w, const float* x, std::int64_t x_stride, int n_x,
                std::int64_t k, float* out, std::int64_t out_stride) = nullptr;
-  QuantKernels quant16;
-  QuantKernels quant8;  // empty where the machine has no dot product of bytes
-  // Stored scales of a tile -> [n_blocks, 2, 16]. Where no offsets are stored, an offset is
-  // -centre * scale. Fetches what lies `ahead` bytes behind into the cache.
-  void (*expand_scales)(const std::byte* stored, std::int64_t n_blocks, bool halves,
-                        bool has_offsets, float centre, std::int64_t ahead, float* out) = nullptr;
+  QuantKernels wide;   // of Precision::kDefault
+  QuantKernels bytes;  // of kFast; empty where the machine has no dot product of bytes
+  // The same bits, faster for many rows; empty where the machine has no matrix unit.
+  QuantKernels wide_many;
+  QuantKernels bytes_many;
+  // With rows of one plane [0] or two [1]; empty where the machine has no such product.
+  Bf16Kernel bf16[2];
+  // Float16 numbers of a tile's scales -> floats, and those of the K formats: for each
+  // `per_over` blocks one or two vectors of float16, then bytes. Both fetch what lies `ahead` bytes
+  // behind into the cache. out: [n_blocks, 1 or 2, 16]
+  void (*expand_halves)(const std::byte* stored, std::int64_t n_vectors, std::int64_t ahead,
+                        float* out) = nullptr;
+  void (*expand_bytes)(const std::byte* stored, std::int64_t n_blocks, int per_over,
+                       bool has_offsets, std::int64_t ahead, float* out) = nullptr;
   void (*attention)(const AttentionTile& tile) = nullptr;
+  // On a matrix unit, where there is one: scores in numbers of 16 bits, weights and values in
+  // numbers of 8 bits [0] or 16 [1]. A tile's scores are attention_scratch(head_dim, n_queries)
+  // bytes.
+  void (*attention_many[2])(const AttentionTile& tile) = {};
+  std::int64_t (*attention_scratch)(int head_dim, int n_queries) = nullptr;
   void (*rms_norm)(const float* x, const float* gain, float eps, int width, float* out) = nullptr;
   void (*gated_silu)(const float* gate, const float* up, int width, float* out) = nullptr;
   void (*gated_gelu_tanh)(const float* gate, const float* up, int width, float* out) = nullptr;
@@ -122,8 +145,14 @@ const CpuKernels& KernelsFor(CpuIsa isa);
 extern const CpuKernels kKernelsBaseline;
 #if defined(__x86_64__) && !defined(ADJUDGE_SCALAR)
 extern const CpuKernels kKernelsAvx2;
+extern const CpuKernels kKernelsAvxVnni;
 extern const CpuKernels kKernelsAvx512;
 extern const CpuKernels kKernelsAvx512Vnni;
+extern const CpuKernels kKernelsAvx512Bf16;
+extern const CpuKernels kKernelsAmx;
+#endif
+#if defined(__aarch64__) && !defined(ADJUDGE_SCALAR)
+extern const CpuKernels kKernelsNeon;
 #endif
 
 }  // namespace adjudge

@@ -1,6 +1,9 @@
 // Integer products of packed weights (quant_tiles.h) with quantised rows. Private to the
 // kernels_*.cc files.
 //
+// Activations are a row of int8, or of int16 whose elements lie in the order 0, 2, 1, 3 of every
+// four, as the weights' even and odd bytes want them; and a QuantScale a block.
+//
 // Bits: within a block the sum is one of integers and so exact; behind it an output is one float
 // accumulator that walks the blocks in order. Lanes are rows of the weight, so neither the vector's
 // width nor the tile of rows and columns is seen, and all instruction sets that have a fused
@@ -16,6 +19,13 @@ constexpr int kQuantVectors = 2;
 constexpr int kPrefetchBytes = 2048;
 
 typedef std::uint16_t VecU16 __attribute__((vector_size(kLanes * 4)));
+
+// Of a block of quantised elements.
+struct QuantScale {
+  float scale;
+  float sum;           // of the integers, times the scale
+  std::int32_t start;  // -centre times the sum of the integers
+};
 
 inline VecI LoadInts(const void* p) {
   VecI v;
@@ -34,6 +44,10 @@ inline VecI DotPairs(VecI sum, VecI weight, VecI x) {
   return reinterpret_cast<VecI>(_mm512_dpwssd_epi32(reinterpret_cast<__m512i>(sum),
                                                     reinterpret_cast<__m512i>(weight),
                                                     reinterpret_cast<__m512i>(x)));
+#elif defined(__AVXVNNI__)
+  return reinterpret_cast<VecI>(_mm256_dpwssd_avx_epi32(reinterpret_cast<__m256i>(sum),
+                                                        reinterpret_cast<__m256i>(weight),
+                                                        reinterpret_cast<__m256i>(x)));
 #elif defined(__AVX512F__)
   return sum + reinterpret_cast<VecI>(_mm512_madd_epi16(reinterpret_cast<__m512i>(weight),
                                                         reinterpret_cast<__m512i>(x)));
@@ -47,13 +61,31 @@ inline VecI DotPairs(VecI sum, VecI weight, VecI x) {
 #endif
 }
 
-#if defined(__AVX512VNNI__)
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__) || defined(__ARM_FEATURE_DOTPROD)
+constexpr bool kHasDotBytes = true;
 // The same for the four bytes of a lane: the weight's unsigned, x's signed.
 inline VecI DotBytes(VecI sum, VecI weight, VecI x) {
+#if defined(__AVX512VNNI__)
   return reinterpret_cast<VecI>(_mm512_dpbusd_epi32(reinterpret_cast<__m512i>(sum),
                                                     reinterpret_cast<__m512i>(weight),
                                                     reinterpret_cast<__m512i>(x)));
+#elif defined(__ARM_FEATURE_DOTPROD)
+  // Signed products alone: w x = (w - 128) x + 64 x + 64 x.
+  const int8x16_t bytes = vreinterpretq_s8_s32(reinterpret_cast<int32x4_t>(x));
+  const int8x16_t low = veorq_s8(vreinterpretq_s8_s32(reinterpret_cast<int32x4_t>(weight)),
+                                 vdupq_n_s8(static_cast<std::int8_t>(-128)));
+  int32x4_t total = vdotq_s32(reinterpret_cast<int32x4_t>(sum), low, bytes);
+  total = vdotq_s32(total, vdupq_n_s8(64), bytes);
+  return reinterpret_cast<VecI>(vdotq_s32(total, vdupq_n_s8(64), bytes));
+#else
+  return reinterpret_cast<VecI>(_mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(sum),
+                                                        reinterpret_cast<__m256i>(weight),
+                                                        reinterpret_cast<__m256i>(x)));
+#endif
 }
+#else
+constexpr bool kHasDotBytes = false;
+inline VecI DotBytes(VecI sum, VecI, VecI) { return sum; }
 #endif
 
 // Four elements of x (or two of 16 bits), the same in every lane.
@@ -103,20 +135,18 @@ inline void DotVector(const VecI (&w)[kQuantVectors], const RowPointers<X>& x, i
     for (int t = 0; t < kCount; ++t) {
       const VecI xv = Broadcast(x[t] + at + step * kStep);
       for (int r = 0; r < kQuantVectors; ++r) {
-#if defined(__AVX512VNNI__)
         if constexpr (sizeof(X) == 1) {
           sum[t][r] = DotBytes(sum[t][r], part[r], xv);
-          continue;
+        } else {
+          sum[t][r] = DotPairs(sum[t][r], part[r], xv);
         }
-#endif
-        sum[t][r] = DotPairs(sum[t][r], part[r], xv);
       }
     }
   }
 }
 
 // kQuantVectors vectors of weight rows, from the `first`th of the two tiles, times kCount rows.
-template <int kBits, int kBlock, typename X, int kCount>
+template <int kBits, int kBlock, bool kOffsets, typename X, int kCount>
 inline void QuantBlock(const QuantTile* tiles, int first, const QuantRows& rows, int row,
                        std::int64_t out_stride) {
   const Byte* w[kQuantVectors];
@@ -130,12 +160,17 @@ inline void QuantBlock(const QuantTile* tiles, int first, const QuantRows& rows,
   constexpr int kVectors = kBlock / kElements;
   constexpr int kVectorBytes = kTileRows * 4;
   const std::int64_t n_blocks = rows.cols / kBlock;
-  RowPointers<X> x(static_cast<const X*>(rows.x) + row * rows.cols, rows.cols);
-  RowPointers<QuantScale> x_scales((kBlock == 16 ? rows.scales16 : rows.scales32) + row * n_blocks,
-                                   n_blocks);
+  RowPointers<X> x(reinterpret_cast<const X*>(rows.x) + row * rows.cols, rows.cols);
+  RowPointers<QuantScale> x_scales(
+      reinterpret_cast<const QuantScale*>(rows.scales) + row * n_blocks, n_blocks);
   VecF total[kCount][kQuantVectors] = {};
   for (std::int64_t b = 0; b < n_blocks; ++b) {
     VecI sum[kCount][kQuantVectors] = {};
+    if constexpr (!kOffsets) {
+      for (int t = 0; t < kCount; ++t) {
+        for (int r = 0; r < kQuantVectors; ++r) sum[t][r] = SetInt(x_scales[t]->start);
+      }
+    }
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
       VecI packed[kQuantVectors];
@@ -148,13 +183,14 @@ inline void QuantBlock(const QuantTile* tiles, int first, const QuantRows& rows,
     }
     for (int r = 0; r < kQuantVectors; ++r) {
       const VecF scale = Load(scales[r]);
-      const VecF offset = Load(scales[r] + kTileRows);
       for (int t = 0; t < kCount; ++t) {
         total[t][r] = Fma(ToFloats(sum[t][r]), scale * Set(x_scales[t]->scale), total[t][r]);
-        total[t][r] = Fma(offset, Set(x_scales[t]->sum), total[t][r]);
+        if constexpr (kOffsets) {
+          total[t][r] = Fma(Load(scales[r] + kTileRows), Set(x_scales[t]->sum), total[t][r]);
+        }
       }
       w[r] += kVectors * kVectorBytes;
-      scales[r] += 2 * kTileRows;
+      scales[r] += (kOffsets ? 2 : 1) * kTileRows;
     }
     x.Advance(kBlock);
     x_scales.Advance(1);
@@ -174,26 +210,27 @@ inline void QuantBlock(const QuantTile* tiles, int first, const QuantRows& rows,
   }
 }
 
-template <int kBits, int kBlock, typename X>
+template <int kBits, int kBlock, bool kOffsets, typename X>
 void QuantDots(const QuantTile* tiles, const QuantRows& rows, std::int64_t out_stride) {
   for (int first = 0; first < 2 * kTileRows / kLanes; first += kQuantVectors) {
     // A tile that is not there: the caller gives no rows to write.
     if (tiles[first * kLanes / kTileRows].n_rows == 0) continue;
     int row = 0;
     for (; row + kQuantRows <= rows.n; row += kQuantRows) {
-      QuantBlock<kBits, kBlock, X, kQuantRows>(tiles, first, rows, row, out_stride);
+      QuantBlock<kBits, kBlock, kOffsets, X, kQuantRows>(tiles, first, rows, row, out_stride);
     }
     if constexpr (kQuantRows > 4) {
       if (rows.n - row >= 4) {
-        QuantBlock<kBits, kBlock, X, 4>(tiles, first, rows, row, out_stride);
+        QuantBlock<kBits, kBlock, kOffsets, X, 4>(tiles, first, rows, row, out_stride);
         row += 4;
       }
     }
     if (rows.n - row >= 2) {
-      QuantBlock<kBits, kBlock, X, 2>(tiles, first, rows, row, out_stride);
+      QuantBlock<kBits, kBlock, kOffsets, X, 2>(tiles, first, rows, row, out_stride);
       row += 2;
     }
-    if (row < rows.n) QuantBlock<kBits, kBlock, X, 1>(tiles, first, rows, row, out_stride);
+    if (row < rows.n)
+      QuantBlock<kBits, kBlock, kOffsets, X, 1>(tiles, first, rows, row, out_stride);
   }
 }
 
@@ -236,41 +273,65 @@ inline void StoreQuants(VecI v, X* out) {
   __builtin_memcpy(out, &narrow, sizeof(narrow));
 }
 
-// One row in blocks of 32, each with the scale that takes its greatest magnitude to the largest
-// integer. A block with a NaN or an infinity gets the scale NaN, so that the outputs show it.
-template <typename X>
-void QuantizeRow(const float* x, std::int64_t n, void* quants, QuantScale* scales32,
-                 QuantScale* scales16) {
-  constexpr float kMost = sizeof(X) == 1 ? 127.0f : 32767.0f;
+// 32 elements as integers up to kMost, with the scale that takes the greatest magnitude to kMost.
+// A block with a NaN or an infinity gets the scale NaN, so that the outputs show it.
+template <int kMost>
+inline float QuantizeBlock(const float* x, VecI (&q)[32 / kLanes]) {
   constexpr float kLargestFactor = 0x1p125f;  // keeps the factor of tiny blocks finite
   constexpr int kVectors = 32 / kLanes;
+  VecF v[kVectors];
+  VecI most{};  // as bits: magnitudes are ordered alike, NaN above all
+  for (int i = 0; i < kVectors; ++i) {
+    v[i] = Load(x + i * kLanes);
+    const VecI bits = reinterpret_cast<VecI>(v[i]) & 0x7FFFFFFF;
+    most = bits > most ? bits : most;
+  }
+  const std::int32_t bits = MaxInts(most);
+  const bool finite = bits < 0x7F800000;
+  const float greatest = FloatOfBits(static_cast<std::uint32_t>(bits));
+  const bool tiny = !(greatest * kLargestFactor > static_cast<float>(kMost));
+  const float factor = !finite ? 0.0f : tiny ? kLargestFactor : kMost / greatest;
+  for (int i = 0; i < kVectors; ++i) {
+    // To the nearest integer, which the low bits of 1.5 * 2^23 + it are.
+    const VecF shifted = v[i] * Set(factor) + Set(12582912.0f);
+    q[i] = finite ? reinterpret_cast<VecI>(shifted) - 0x4B400000 : VecI{};
+  }
+  return !finite ? __builtin_nanf("") : tiny ? 0x1p-125f : greatest / kMost;
+}
+
+// The sums of a quantised block's first and last 16 elements.
+inline void HalfSums(const VecI (&q)[32 / kLanes], std::int32_t (&sums)[2]) {
+  constexpr int kHalf = 16 / kLanes;
+  for (int half = 0; half < 2; ++half) {
+    VecI sum = q[half * kHalf];
+    for (int i = 1; i < kHalf; ++i) sum = sum + q[half * kHalf + i];
+    sums[half] = SumInts(sum);
+  }
+}
+
+template <int kBits, int kBlock, int kMost, typename X>
+void QuantizeRow(const float* x, int, std::int64_t n, void* quants, void* scales) {
+  constexpr int kCentre = kBits == 8 ? 128 : 8;
+  constexpr int kVectors = 32 / kLanes;
   X* out = static_cast<X*>(quants);
+  QuantScale* out_scales = static_cast<QuantScale*>(scales);
+  const auto emit = [&](float scale, std::int32_t sum) {
+    *out_scales++ = {scale, scale * static_cast<float>(sum), -kCentre * sum};
+  };
   for (std::int64_t b = 0; b < n / 32; ++b) {
-    VecF v[kVectors];
-    VecI most{};  // as bits: magnitudes are ordered alike, NaN above all
+    VecI q[kVectors];
+    const float scale = QuantizeBlock<kMost>(x + b * 32, q);
     for (int i = 0; i < kVectors; ++i) {
-      v[i] = Load(x + b * 32 + i * kLanes);
-      const VecI bits = reinterpret_cast<VecI>(v[i]) & 0x7FFFFFFF;
-      most = bits > most ? bits : most;
+      StoreQuants(sizeof(X) == 2 ? SwapMiddle(q[i]) : q[i], out + b * 32 + i * kLanes);
     }
-    const std::int32_t bits = MaxInts(most);
-    const bool finite = bits < 0x7F800000;
-    const float greatest = FloatOfBits(static_cast<std::uint32_t>(bits));
-    const bool tiny = !(greatest * kLargestFactor > kMost);
-    const float factor = !finite ? 0.0f : tiny ? kLargestFactor : kMost / greatest;
-    const float scale = !finite ? __builtin_nanf("") : tiny ? 0x1p-125f : greatest / kMost;
-    std::int32_t sums[2] = {};
-    for (int i = 0; i < kVectors; ++i) {
-      // To the nearest integer, which the low bits of 1.5 * 2^23 + it are.
-      const VecF shifted = v[i] * Set(factor) + Set(12582912.0f);
-      VecI q = reinterpret_cast<VecI>(shifted) - 0x4B400000;
-      if (!finite) q = VecI{};
-      sums[i * 2 / kVectors] += SumInts(q);
-      StoreQuants(sizeof(X) == 2 ? SwapMiddle(q) : q, out + b * 32 + i * kLanes);
+    std::int32_t sums[2];
+    HalfSums(q, sums);
+    if constexpr (kBlock == 16) {
+      emit(scale, sums[0]);
+      emit(scale, sums[1]);
+    } else {
+      emit(scale, sums[0] + sums[1]);
     }
-    scales16[2 * b] = {scale, scale * static_cast<float>(sums[0])};
-    scales16[2 * b + 1] = {scale, scale * static_cast<float>(sums[1])};
-    scales32[b] = {scale, scale * static_cast<float>(sums[0] + sums[1])};
   }
 }
 
@@ -279,27 +340,46 @@ inline void HalvesToFloats(const Byte* halves, float* out) {
   DecodeF16(reinterpret_cast<const std::byte*>(halves), kTileRows, out);
 }
 
-void ExpandScales(const std::byte* stored, std::int64_t n_blocks, bool halves, bool has_offsets,
-                  float centre, std::int64_t ahead, float* out) {
+void ExpandHalves(const std::byte* stored, std::int64_t n_vectors, std::int64_t ahead, float* out) {
   const Byte* p = reinterpret_cast<const Byte*>(stored);
-  const int vector_bytes = kTileRows * (halves ? 2 : 4);
-  const auto load = [&](float* to) {
+  for (std::int64_t i = 0; i < n_vectors; ++i, p += 2 * kTileRows) {
     __builtin_prefetch(p + ahead);
-    if (halves) {
-      HalvesToFloats(p, to);
-    } else {
-      __builtin_memcpy(to, p, kTileRows * 4);
-    }
-    p += vector_bytes;
-  };
-  for (std::int64_t b = 0; b < n_blocks; ++b, out += 2 * kTileRows) {
-    load(out);
-    if (has_offsets) {
-      load(out + kTileRows);
-    } else {
-      for (int i = 0; i < kTileRows; i += kLanes) {
-        Store(out + kTileRows + i, Load(out + i) * Set(-centre));
+    HalvesToFloats(p, out + i * kTileRows);
+  }
+}
+
+// over * bytes, or -over * bytes; kTileRows of each.
+template <typename T>
+inline void ScaleBytes(const float* over, const Byte* bytes, float sign, float* out) {
+  typedef T Narrow __attribute__((vector_size(kLanes)));
+  for (int i = 0; i < kTileRows; i += kLanes) {
+    Narrow narrow;
+    __builtin_memcpy(&narrow, bytes + i, sizeof(narrow));
+    Store(out + i, Load(over + i) * __builtin_convertvector(narrow, VecF) * Set(sign));
+  }
+}
+
+void ExpandBytes(const std::byte* stored, std::int64_t n_blocks, int per_over, bool has_offsets,
+                 std::int64_t ahead, float* out) {
+  const Byte* p = reinterpret_cast<const Byte*>(stored);
+  float over[2][kTileRows] = {};
+  for (std::int64_t b = 0; b < n_blocks; ++b) {
+    if (b % per_over == 0) {
+      for (int i = 0; i < (has_offsets ? 2 : 1); ++i, p += 2 * kTileRows) {
+        __builtin_prefetch(p + ahead);
+        HalvesToFloats(p, over[i]);
       }
+    }
+    __builtin_prefetch(p + ahead);
+    if (has_offsets) {
+      ScaleBytes<std::uint8_t>(over[0], p, 1.0f, out);
+      ScaleBytes<std::uint8_t>(over[1], p + kTileRows, -1.0f, out + kTileRows);
+      p += 2 * kTileRows;
+      out += 2 * kTileRows;
+    } else {
+      ScaleBytes<std::int8_t>(over[0], p, 1.0f, out);
+      p += kTileRows;
+      out += kTileRows;
     }
   }
 }

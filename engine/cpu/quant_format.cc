@@ -1,6 +1,5 @@
 #include "engine/cpu/quant_format.h"
 
-#include <bit>
 #include <cstring>
 
 #include "engine/base/check.h"
@@ -16,8 +15,6 @@ std::uint16_t U16(Bytes p) {
   std::memcpy(&v, p, 2);
   return v;
 }
-float Half(Bytes p) { return HalfToFloat(U16(p)); }
-std::uint32_t Bits(float x) { return std::bit_cast<std::uint32_t>(x); }
 
 void LoadQ8_0(Bytes block, QuantBlock32* out) {
   out->scales[0] = U16(block);
@@ -51,10 +48,16 @@ void LoadQ4_1(Bytes block, QuantBlock32* out) {
   Nibbles(block + 4, out->quants);
 }
 
+// From a format's own centre to that of its width.
+void Centre(int by, QuantBlock32* out) {
+  for (std::uint8_t& q : out->quants) q = static_cast<std::uint8_t>(q + by);
+}
+
 void LoadQ5_0(Bytes block, QuantBlock32* out) {
   out->scales[0] = U16(block);
   Nibbles(block + 6, out->quants);
   FifthBits(block + 2, out->quants);
+  Centre(128 - 16, out);
 }
 
 void LoadQ5_1(Bytes block, QuantBlock32* out) {
@@ -67,12 +70,12 @@ void LoadQ5_1(Bytes block, QuantBlock32* out) {
 // The K formats: `j` is which 32 of the block's 256 elements.
 
 void LoadQ2_K(Bytes block, int j, QuantBlock32* out) {
-  const float d = Half(block + 80);
-  const float least = Half(block + 82);
+  out->over_scales = U16(block + 80);
+  out->over_offsets = U16(block + 82);
   for (int s = 0; s < 2; ++s) {
     const int scale = block[2 * j + s];
-    out->scales[s] = Bits(d * static_cast<float>(scale & 15));
-    out->offsets[s] = Bits(-(least * static_cast<float>(scale >> 4)));
+    out->scales[s] = static_cast<std::uint16_t>(scale & 15);
+    out->offsets[s] = static_cast<std::uint16_t>(scale >> 4);
   }
   const Bytes q = block + 16 + j / 4 * 32;
   const int shift = j % 4 * 2;
@@ -81,11 +84,11 @@ void LoadQ2_K(Bytes block, int j, QuantBlock32* out) {
 
 void LoadQ3_K(Bytes block, int j, QuantBlock32* out) {
   const Bytes packed = block + 96;
-  const float d = Half(block + 108);
+  out->over_scales = U16(block + 108);
   for (int s = 2 * j; s < 2 * j + 2; ++s) {
     const int low = s < 8 ? packed[s] & 15 : packed[s - 8] >> 4;
     const int high = (packed[8 + s % 4] >> (s / 4 * 2)) & 3;
-    out->scales[s % 2] = Bits(d * static_cast<float>((low | high << 4) - 32));
+    out->scales[s % 2] = static_cast<std::uint8_t>((low | high << 4) - 32);
   }
   const Bytes q = block + 32 + j / 4 * 32;
   const int shift = j % 4 * 2;
@@ -93,14 +96,17 @@ void LoadQ3_K(Bytes block, int j, QuantBlock32* out) {
     const int third = (block[i] >> j) & 1;
     out->quants[i] = static_cast<std::uint8_t>(((q[i] >> shift) & 3) | third << 2);
   }
+  Centre(8 - 4, out);
 }
 
 void ScaleAndOffset(Bytes block, int j, QuantBlock32* out) {
   const Bytes packed = block + 4;
   const int scale = j < 4 ? packed[j] & 63 : (packed[j + 4] & 15) | ((packed[j - 4] >> 2) & 48);
   const int least = j < 4 ? packed[j + 4] & 63 : (packed[j + 4] >> 4) | ((packed[j] >> 2) & 48);
-  out->scales[0] = Bits(Half(block) * static_cast<float>(scale));
-  out->offsets[0] = Bits(-(Half(block + 2) * static_cast<float>(least)));
+  out->over_scales = U16(block);
+  out->over_offsets = U16(block + 2);
+  out->scales[0] = static_cast<std::uint16_t>(scale);
+  out->offsets[0] = static_cast<std::uint16_t>(least);
 }
 
 void LoadQ4_K(Bytes block, int j, QuantBlock32* out) {
@@ -122,11 +128,8 @@ void LoadQ5_K(Bytes block, int j, QuantBlock32* out) {
 }
 
 void LoadQ6_K(Bytes block, int j, QuantBlock32* out) {
-  const float d = Half(block + 208);
-  for (int s = 0; s < 2; ++s) {
-    const auto scale = static_cast<std::int8_t>(block[192 + 2 * j + s]);
-    out->scales[s] = Bits(d * static_cast<float>(scale));
-  }
+  out->over_scales = U16(block + 208);
+  for (int s = 0; s < 2; ++s) out->scales[s] = block[192 + 2 * j + s];
   const int quarter = j % 4;
   const Bytes low = block + j / 4 * 64 + quarter % 2 * 32;
   const Bytes high = block + 128 + j / 4 * 32;
@@ -134,6 +137,7 @@ void LoadQ6_K(Bytes block, int j, QuantBlock32* out) {
     const int top = (high[i] >> (quarter * 2)) & 3;
     out->quants[i] = static_cast<std::uint8_t>(((low[i] >> (quarter / 2 * 4)) & 15) | top << 4);
   }
+  Centre(128 - 32, out);
 }
 
 }  // namespace
@@ -145,25 +149,25 @@ std::optional<QuantFormat> QuantFormatOf(TensorType type) {
     case TensorType::kBF16:
       return std::nullopt;
     case TensorType::kQ8_0:
-      return QuantFormat{.bits = 8, .block = 32, .halves = true, .centre = 128};
+      return QuantFormat{.bits = 8, .block = 32};
     case TensorType::kQ4_0:
-      return QuantFormat{.bits = 4, .block = 32, .halves = true, .centre = 8};
+      return QuantFormat{.bits = 4, .block = 32};
     case TensorType::kQ4_1:
-      return QuantFormat{.bits = 4, .block = 32, .has_offsets = true, .halves = true};
-    case TensorType::kQ5_0:
-      return QuantFormat{.bits = 8, .block = 32, .halves = true, .centre = 16};
-    case TensorType::kQ5_1:
-      return QuantFormat{.bits = 8, .block = 32, .has_offsets = true, .halves = true};
-    case TensorType::kQ2_K:
-      return QuantFormat{.bits = 4, .block = 16, .has_offsets = true};
-    case TensorType::kQ3_K:
-      return QuantFormat{.bits = 4, .block = 16, .centre = 4};
-    case TensorType::kQ4_K:
       return QuantFormat{.bits = 4, .block = 32, .has_offsets = true};
-    case TensorType::kQ5_K:
+    case TensorType::kQ5_0:
+      return QuantFormat{.bits = 8, .block = 32};
+    case TensorType::kQ5_1:
       return QuantFormat{.bits = 8, .block = 32, .has_offsets = true};
+    case TensorType::kQ2_K:
+      return QuantFormat{.bits = 4, .block = 16, .has_offsets = true, .bytes = true};
+    case TensorType::kQ3_K:
+      return QuantFormat{.bits = 4, .block = 16, .bytes = true};
+    case TensorType::kQ4_K:
+      return QuantFormat{.bits = 4, .block = 32, .has_offsets = true, .bytes = true};
+    case TensorType::kQ5_K:
+      return QuantFormat{.bits = 8, .block = 32, .has_offsets = true, .bytes = true};
     case TensorType::kQ6_K:
-      return QuantFormat{.bits = 8, .block = 16, .centre = 32};
+      return QuantFormat{.bits = 8, .block = 16, .bytes = true};
   }
   return std::nullopt;
 }

@@ -4,7 +4,8 @@
 // with 8 bits four elements; with 4 bits eight, the first four in the low nibbles. So one vector
 // times four (eight) elements of x, the same in every lane, serves 16 rows, and one layout serves
 // one row of x and many.
-//   scales  [blocks, 1 or 2, 16]   float16 or float32: scales, then offsets where there are any
+//   scales  [blocks, 1 or 2, 16]   float16: scales, then offsets where there are any; or, of the K
+//           formats, for each 256 elements [1 or 2, 16] float16, then [blocks, 1 or 2, 16] bytes
 //   quants  [cols / 4 or cols / 8, 16 rows, 4 bytes]
 #pragma once
 
@@ -19,14 +20,15 @@ namespace adjudge {
 class QuantTileLayout {
  public:
   static constexpr int kRows = 16;
+  static constexpr int kOver = 256;  // elements under one float16 of the K formats
 
-  // REQUIRES: cols is a multiple of 32.
+  // REQUIRES: cols is a multiple of 32, in formats with bytes of 256.
   QuantTileLayout(const QuantFormat& format, std::int64_t cols) : format_(format), cols_(cols) {}
 
   const QuantFormat& format() const { return format_; }
   std::int64_t n_blocks() const { return cols_ / format_.block; }
   std::int64_t scales_bytes() const {  // a multiple of 64 keeps the quants aligned
-    return (n_blocks() * (format_.has_offsets ? 2 : 1) * kRows * scale_bytes() + 63) / 64 * 64;
+    return (stored_scales() + 63) / 64 * 64;
   }
   std::int64_t quants_bytes() const { return cols_ * kRows * format_.bits / 8; }
   std::int64_t tile_bytes() const { return scales_bytes() + quants_bytes(); }
@@ -40,8 +42,17 @@ class QuantTileLayout {
   void CopyRow(const std::byte* from, int from_row, std::byte* to, int to_row) const;
 
  private:
-  int scale_bytes() const { return format_.halves ? 2 : 4; }
-  float Scale(const std::byte* at) const;
+  int vectors() const { return format_.has_offsets ? 2 : 1; }
+  std::int64_t over_bytes() const { return vectors() * kRows * 2; }
+  std::int64_t over_stride() const { return over_bytes() + kOver / format_.block * block_bytes(); }
+  std::int64_t block_bytes() const { return vectors() * kRows * (format_.bytes ? 1 : 2); }
+  std::int64_t stored_scales() const {
+    return format_.bytes ? cols_ / kOver * over_stride() : n_blocks() * block_bytes();
+  }
+  // Where the vectors of block b begin.
+  std::int64_t ScalesAt(std::int64_t block) const;
+  float Scale(const std::byte* tile, std::int64_t block, int row) const;
+  float Offset(const std::byte* tile, std::int64_t block, int row) const;
 
   QuantFormat format_;
   std::int64_t cols_;

@@ -1,5 +1,6 @@
 #include "engine/model/create_backend.h"
 
+#include <optional>
 #include <string>
 
 #include "engine/cpu/cpu_backend.h"
@@ -29,10 +30,18 @@ std::string_view ToString(BackendKind kind) {
 
 static_assert(ModelOptions::kMaxThreads == ThreadPool::kMaxThreads);
 
-Result<std::unique_ptr<Backend>> CreateBackend(BackendKind kind, int threads, Precision precision) {
+Result<std::unique_ptr<Backend>> CreateBackend(BackendKind kind, int threads, Precision precision,
+                                               std::string_view cpu_isa) {
+  const std::optional<CpuIsa> isa = ParseCpuIsa(cpu_isa);
+  if (!isa && !cpu_isa.empty()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "unknown instruction set \"" + std::string(cpu_isa) + "\"; this machine has " +
+                    AvailableIsaNames(),
+                "cpu-isa");
+  }
   switch (kind) {
     case BackendKind::kCpu:
-      return NewCpuBackend({.threads = threads, .precision = precision});
+      return NewCpuBackend({.threads = threads, .isa = isa, .precision = precision});
     case BackendKind::kReference: {
       ADJUDGE_ASSIGN_OR_RETURN(const int n, ResolveThreadCount(threads));
       return NewReferenceBackend(n);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "engine/backend.h"
 #include "engine/base/result.h"
@@ -10,8 +11,10 @@
 
 namespace adjudge {
 
-// Errors: kLimit for a thread count outside 0 (the machine's) to ThreadPool::kMaxThreads.
+// Errors: kLimit for a thread count outside 0 (the machine's) to ThreadPool::kMaxThreads, and those
+// of ModelOptions::cpu_isa.
 Result<std::unique_ptr<Backend>> CreateBackend(BackendKind kind, int threads,
-                                               Precision precision = Precision::kDefault);
+                                               Precision precision = Precision::kDefault,
+                                               std::string_view cpu_isa = {});
 
 }  // namespace adjudge

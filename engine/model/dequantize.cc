@@ -303,6 +303,75 @@ void Dequantize(TensorType type, const std::byte* data, std::int64_t n, float* o
   }
 }
 
+namespace {
+
+template <typename Word>
+bool NoneHasExponent(Bytes data, std::int64_t n, Word exponent) {
+  bool none = true;
+  for (std::int64_t i = 0; i < n; ++i) {
+    Word word;
+    std::memcpy(&word, data + i * static_cast<std::int64_t>(sizeof word), sizeof word);
+    none = none && (word & exponent) != exponent;
+  }
+  return none;
+}
+
+// Where the float16 numbers of a block lie.
+struct HalvesOfBlock {
+  int first;
+  int count;
+};
+
+HalvesOfBlock HalvesOf(TensorType type) {
+  switch (type) {
+    case TensorType::kQ8_0:
+    case TensorType::kQ4_0:
+    case TensorType::kQ5_0:
+      return {0, 1};
+    case TensorType::kQ2_K:
+      return {80, 2};
+    case TensorType::kQ3_K:
+      return {108, 1};
+    case TensorType::kQ6_K:
+      return {208, 1};
+    default:
+      return {0, 2};  // Q4_1, Q5_1, Q4_K, Q5_K
+  }
+}
+
+}  // namespace
+
+bool AllFinite(TensorType type, const std::byte* data, std::int64_t n) {
+  const auto bytes = reinterpret_cast<Bytes>(data);
+  switch (type) {
+    case TensorType::kF32:
+      return NoneHasExponent<std::uint32_t>(bytes, n, 0x7F800000);
+    case TensorType::kF16:
+      return NoneHasExponent<std::uint16_t>(bytes, n, 0x7C00);
+    case TensorType::kBF16:
+      return NoneHasExponent<std::uint16_t>(bytes, n, 0x7F80);
+    default:
+      break;
+  }
+  const HalvesOfBlock halves = HalvesOf(type);
+  for (std::int64_t b = 0; b < n / BlockElements(type); ++b) {
+    const Bytes at = bytes + b * BlockBytes(type) + halves.first;
+    if (!NoneHasExponent<std::uint16_t>(at, halves.count, 0x7C00)) return false;
+  }
+  return true;
+}
+
+Status CheckFinite(const TensorView& view) {
+  const std::int64_t row_bytes = TensorBytes(view.type, view.cols);
+  for (std::int64_t row = 0; row < view.rows; ++row) {
+    if (AllFinite(view.type, view.data + row * row_bytes, view.cols)) continue;
+    return Fail(ErrorCode::kMalformed,
+                "row " + std::to_string(row) + " holds a number that is not finite",
+                std::string(view.name));
+  }
+  return {};
+}
+
 float HalfToFloat(std::uint16_t half) {
   // Moves exponent and fraction into place and corrects the bias; a subnormal half is made exact by
   // one subtraction of normal floats. No branches, so that loops over it vectorise.

@@ -31,6 +31,11 @@ std::int64_t TensorBytes(TensorType type, std::int64_t n);
 // definition to the bit, computed in float in the definition's order.
 void Dequantize(TensorType type, const std::byte* data, std::int64_t n, float* out);
 
+// Whether all n elements at `data` are finite: of block formats, whether the scales are.
+bool AllFinite(TensorType type, const std::byte* data, std::int64_t n);
+// Errors: kMalformed, naming the view and its first row with a number that is not finite.
+Status CheckFinite(const TensorView& view);
+
 float HalfToFloat(std::uint16_t half);
 float BFloat16ToFloat(std::uint16_t bf16);
 std::uint16_t FloatToBFloat16(float value);  // to nearest even; NaN stays NaN (quiet)

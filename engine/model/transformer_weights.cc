@@ -1,6 +1,8 @@
 #include "engine/model/transformer_weights.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 #include <span>
 #include <string>
@@ -43,6 +45,9 @@ class WeightLoader {
     used_.insert(name);
     ADJUDGE_ASSIGN_OR_RETURN(out, file_.Vector(name, n));
     bytes_ += n * std::int64_t{sizeof(float)};
+    if (!std::all_of(out.begin(), out.end(), [](float x) { return std::isfinite(x); })) {
+      return Fail(ErrorCode::kMalformed, "holds a number that is not finite", name);
+    }
     return {};
   }
 

@@ -87,7 +87,11 @@ Result<std::size_t> WeightTable::Find(std::string_view name,
 Result<TensorView> WeightTable::Matrix(std::string_view name, std::int64_t rows,
                                        std::int64_t cols) const {
   ADJUDGE_ASSIGN_OR_RETURN(const std::size_t index, Find(name, {rows, cols}));
-  return TensorView{.type = tensors_[index].type, .rows = rows, .cols = cols, .data = data_[index]};
+  return TensorView{.type = tensors_[index].type,
+                    .rows = rows,
+                    .cols = cols,
+                    .data = data_[index],
+                    .name = tensors_[index].name};
 }
 
 Result<std::vector<float>> WeightTable::Vector(std::string_view name, std::int64_t n) const {

@@ -159,6 +159,7 @@ class ReferenceBackend final : public Backend {
   Result<std::unique_ptr<PackedWeight>> Pack(std::span<const TensorView> stacked) override {
     if (stacked.empty()) return Fail(ErrorCode::kInvalidArgument, "no matrix to pack");
     for (const TensorView& view : stacked) {
+      ADJUDGE_RETURN_IF_ERROR(CheckFinite(view));
       if (view.cols != stacked.front().cols || view.cols % BlockElements(view.type) != 0) {
         return Fail(ErrorCode::kUnsupported, "cannot stack a matrix of " +
                                                  std::to_string(view.cols) + " columns in " +

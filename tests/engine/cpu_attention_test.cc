@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/cpu/kernels.h"
 #include "tests/testing/backend_twin.h"
 
 namespace adjudge {
@@ -74,6 +75,12 @@ std::vector<std::pair<int, int>> Whole(int n) {
   return layout;
 }
 
+std::vector<std::pair<int, int>> Joined(std::vector<std::pair<int, int>> a,
+                                        const std::vector<std::pair<int, int>>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
 struct Row {
   int first_key;
   int n_keys;
@@ -97,8 +104,29 @@ std::vector<float> Attend(Backend& backend, const Shape& shape, const Cache& cac
   return out.values();
 }
 
-class CpuAttention : public ::testing::TestWithParam<CpuIsa> {
+struct Setting {
+  CpuIsa isa;
+  Precision precision;
+  double relative;  // error of a number beside float32's
+};
+
+// Attention is of float32 but on a matrix unit, whose numbers have 8 bits or 16.
+std::vector<Setting> Settings() {
+  std::vector<Setting> settings;
+  for (CpuIsa isa : AvailableIsas()) {
+    settings.push_back({isa, Precision::kExact, 0});
+    if (KernelsFor(isa).attention_scratch == nullptr) continue;
+    settings.push_back({isa, Precision::kDefault, 0x1p-15});
+    settings.push_back({isa, Precision::kFast, 0x1p-8});
+  }
+  return settings;
+}
+
+class CpuAttention : public ::testing::TestWithParam<Setting> {
  protected:
+  static std::unique_ptr<Backend> Make(int threads) {
+    return Cpu(GetParam().isa, threads, GetParam().precision);
+  }
   static std::vector<float> Keys(const Shape& s, int n) {
     return RandomFloats(1, static_cast<std::int64_t>(n) * s.n_kv_heads * s.head_dim, 1.5f);
   }
@@ -115,10 +143,10 @@ const std::vector<Shape> kShapes = {{1, 1, 1},  {2, 1, 3},   {4, 2, 8},  {3, 3, 
                                     {8, 1, 32}, {4, 1, 256}, {3, 1, 17}};
 
 TEST_P(CpuAttention, AgreesWithTheReferenceBackend) {
-  const auto cpu = Cpu(GetParam(), 3);
+  const auto cpu = Make(3);
   const auto reference = testing::Reference();
   for (const Shape& shape : kShapes) {
-    for (int n_keys : {1, 2, 15, 16, 17, 31, 33, 100, 257}) {
+    for (int n_keys : {1, 2, 15, 16, 17, 31, 33, 100, 257, 530}) {
       std::vector<Row> rows;
       for (int i = std::max(1, n_keys - 9); i <= n_keys; ++i) rows.push_back({0, i});
       for (int first : {0, n_keys / 3, n_keys / 2, n_keys - 1}) rows.push_back({first, n_keys});
@@ -132,7 +160,8 @@ TEST_P(CpuAttention, AgreesWithTheReferenceBackend) {
       const auto theirs = run(*reference);
       // A weight's error is that of its score (a sum over head_dim, scores up to about 20) and of
       // exp; outputs are means of values up to about 4.
-      const double tolerance = testing::SumTolerance(shape.head_dim + n_keys, 20.0) + 1e-6;
+      const double tolerance =
+          testing::SumTolerance(shape.head_dim + n_keys, 20.0) + 1e-6 + GetParam().relative * 20.0;
       EXPECT_LE(testing::WorstRelative(ours, theirs, 1.0), tolerance)
           << shape.n_heads << "/" << shape.n_kv_heads << " x " << shape.head_dim << ", " << n_keys
           << " keys";
@@ -142,21 +171,21 @@ TEST_P(CpuAttention, AgreesWithTheReferenceBackend) {
 
 // Forks and joins lay the same keys out in other runs; alone or in company; 1 to 7 threads.
 TEST_P(CpuAttention, BitsDependOnTheKeysInOrderAlone) {
-  const int n = 83;
+  const int n = 339;  // more than one chunk of a matrix unit
   const std::vector<std::vector<std::pair<int, int>>> layouts = {
       Whole(n),
-      {{0, 16}, {0, 10}, {10, 6}, {0, 16}, {0, 1}, {1, 15}, {0, 16}, {0, 3}},  // forks
-      {{3, 5}, {0, 16}, {15, 1}, {2, 13}, {0, 16}, {0, 16}, {4, 12}, {0, 4}},  // joins
+      Joined(Whole(256), {{0, 16}, {0, 10}, {10, 6}, {0, 16}, {0, 1}, {1, 15}, {0, 16}, {0, 3}}),
+      Joined({{3, 5}, {0, 16}, {15, 1}, {2, 13}, {0, 16}, {0, 16}, {4, 12}, {0, 4}}, Whole(256)),
   };
   for (const Shape& shape : {Shape{4, 2, 8}, Shape{9, 3, 64}, Shape{2, 1, 66}}) {
     const auto row_size = static_cast<std::ptrdiff_t>(shape.n_heads) * shape.head_dim;
     std::vector<Row> rows;
-    for (int i = 1; i <= n; ++i) rows.push_back({std::max(0, i - 20), i});
-    for (int i = 1; i <= n; i += 5) rows.push_back({0, i});
+    for (int i = 1; i <= n; i += 3) rows.push_back({std::max(0, i - 20), i});
+    for (int i = 1; i <= n; i += 15) rows.push_back({0, i});
     const auto q = Queries(shape, rows.size());
     std::vector<float> expected;
     for (int threads : {1, 2, 3, 7}) {
-      const auto backend = Cpu(GetParam(), threads);
+      const auto backend = Make(threads);
       for (const auto& layout : layouts) {
         const Cache cache(*backend, shape, layout, Keys(shape, n), Values(shape, n));
         const auto all = Attend(*backend, shape, cache, rows, q);
@@ -175,7 +204,7 @@ TEST_P(CpuAttention, BitsDependOnTheKeysInOrderAlone) {
 
 TEST_P(CpuAttention, RowsOfManySequencesInOneCall) {
   const Shape shape{6, 2, 32};
-  const auto backend = Cpu(GetParam(), 2);
+  const auto backend = Make(2);
   const Cache a(*backend, shape, Whole(40), Keys(shape, 40), Values(shape, 40));
   const Cache b(*backend, shape, Whole(7), Keys(shape, 7), Values(shape, 7));
   const std::vector<std::pair<const Cache*, Row>> plan = {
@@ -199,8 +228,9 @@ TEST_P(CpuAttention, RowsOfManySequencesInOneCall) {
                      {}, out.data());  // nothing to do
 }
 
-INSTANTIATE_TEST_SUITE_P(Isa, CpuAttention, ::testing::ValuesIn(AvailableIsas()),
-                         [](const auto& isa) { return std::string(ToString(isa.param)); });
+INSTANTIATE_TEST_SUITE_P(Isa, CpuAttention, ::testing::ValuesIn(Settings()), [](const auto& row) {
+  return testing::NameOf(row.param.isa) + "_" + std::string(ToString(row.param.precision));
+});
 
 }  // namespace
 }  // namespace adjudge

@@ -94,12 +94,11 @@ std::vector<Setting> Settings() {
 }
 
 bool HasBytes(const Setting& setting) {
-  return setting.precision == Precision::kFast &&
-         KernelsFor(setting.isa).quant8.quantize != nullptr;
+  return setting.precision == Precision::kFast && KernelsFor(setting.isa).bytes.of[0][0].group > 0;
 }
 
 std::string NameOf(const ::testing::TestParamInfo<Setting>& row) {
-  return std::string(ToString(row.param.isa)) + "_" + std::string(ToString(row.param.precision));
+  return testing::NameOf(row.param.isa) + "_" + std::string(ToString(row.param.precision));
 }
 
 // One row of activations, element by element.
@@ -125,10 +124,15 @@ float MultiplyAdd(const Setting& setting, float a, float b, float c) {
   return setting.isa == CpuIsa::kBaseline ? a * b + c : std::fma(a, b, c);
 }
 
-float AsFloat(const QuantFormat& format, std::uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, 4);
-  return format.halves ? HalfToFloat(static_cast<std::uint16_t>(bits)) : value;
+float ScaleOf(const QuantFormat& format, const QuantBlock32& block, int s) {
+  if (!format.bytes) return HalfToFloat(block.scales[s]);
+  const int byte = format.has_offsets ? block.scales[s] : static_cast<std::int8_t>(block.scales[s]);
+  return HalfToFloat(block.over_scales) * static_cast<float>(byte);
+}
+
+float OffsetOf(const QuantFormat& format, const QuantBlock32& block, int s) {
+  if (!format.bytes) return HalfToFloat(block.offsets[s]);
+  return -(HalfToFloat(block.over_offsets) * static_cast<float>(block.offsets[s]));
 }
 
 float DotTwin(const Setting& setting, const RandomWeight& weight, std::int64_t r,
@@ -141,18 +145,18 @@ float DotTwin(const Setting& setting, const RandomWeight& weight, std::int64_t r
     LoadQuantBlock(weight.type, row, b, &block);
     const float x_scale = x.scales[static_cast<std::size_t>(b)];
     for (int s = 0; s < 32 / format.block; ++s) {
-      const float scale = AsFloat(format, block.scales[s]);
-      const float offset = format.has_offsets ? AsFloat(format, block.offsets[s])
-                                              : scale * static_cast<float>(-format.centre);
+      const float scale = ScaleOf(format, block, s);
       std::int64_t products = 0;
       std::int64_t sum = 0;
       for (int i = s * format.block; i < (s + 1) * format.block; ++i) {
         const std::int64_t q = x.quants[static_cast<std::size_t>(b * 32 + i)];
-        products += q * block.quants[i];
+        products += q * (block.quants[i] - format.centre());
         sum += q;
       }
       total = MultiplyAdd(setting, static_cast<float>(products), scale * x_scale, total);
-      total = MultiplyAdd(setting, offset, x_scale * static_cast<float>(sum), total);
+      if (!format.has_offsets) continue;
+      total = MultiplyAdd(setting, OffsetOf(format, block, s), x_scale * static_cast<float>(sum),
+                          total);
     }
   }
   return total;
@@ -163,7 +167,11 @@ class CpuInt8 : public ::testing::TestWithParam<Setting> {
   std::unique_ptr<Backend> Make(int threads = 2) const {
     return Cpu(GetParam().isa, threads, GetParam().precision);
   }
-  float most() const { return HasBytes(GetParam()) ? 127.0f : 32767.0f; }
+  // The largest integer of an activation.
+  float MostWith(TensorType type) const {
+    if (HasBytes(GetParam())) return 127.0f;
+    return QuantFormatOf(type)->bits == 4 ? 2047.0f : 32767.0f;
+  }
 };
 
 INSTANTIATE_TEST_SUITE_P(Isa, CpuInt8, ::testing::ValuesIn(Settings()), NameOf);
@@ -176,12 +184,12 @@ TEST_P(CpuInt8, ProductsEqualTheScalarTwinToTheBit) {
         SCOPED_TRACE(std::string(ToString(type)) + " " + std::to_string(rows) + " x " +
                      std::to_string(cols));
         const RandomWeight weight(static_cast<std::uint64_t>(rows * 7 + cols), type, rows, cols);
-        const int n = 9;
+        const int n = 9;  // as many as go to a matrix unit, and fewer than it takes at once
         const auto x = RandomFloats(5, n * cols);
         const auto out = MatMul(*backend, *PackOne(*backend, weight), x);
         std::vector<float> want;
         for (int i = 0; i < n; ++i) {
-          const TwinRow twin = QuantizeTwin(x.data() + i * cols, cols, most());
+          const TwinRow twin = QuantizeTwin(x.data() + i * cols, cols, MostWith(type));
           for (std::int64_t r = 0; r < rows; ++r) {
             want.push_back(DotTwin(GetParam(), weight, r, twin));
           }
@@ -215,7 +223,7 @@ TEST_P(CpuInt8, ProductsLieWithinTheRoundingOfActivations) {
         for (std::int64_t c = b; c < b + 32; ++c) {
           const auto w = static_cast<double>(row[static_cast<std::size_t>(c)]);
           sum += w * static_cast<double>(x[static_cast<std::size_t>(c)]);
-          allowed += std::fabs(w) * greatest * (0.5 / static_cast<double>(most()) + 1e-5);
+          allowed += std::fabs(w) * greatest * (0.5 / static_cast<double>(MostWith(type)) + 1e-5);
         }
       }
       ASSERT_NEAR(static_cast<double>(out[static_cast<std::size_t>(r)]), sum, allowed + 1e-5)
@@ -234,7 +242,7 @@ TEST_P(CpuInt8, BitsDoNotDependOnTheNumberOfRowsOrThreads) {
     for (int threads : {1, 2, 3, 7}) {
       const auto backend = Make(threads);
       const auto packed = PackOne(*backend, weight);
-      for (int n : {70, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11}) {
+      for (int n : {70, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 16, 17, 33}) {
         const auto out = MatMul(*backend, *packed, {x.begin(), x.begin() + n * cols});
         if (expected.empty()) expected = out;
         const std::vector<float> want(expected.begin(), expected.begin() + n * rows);
@@ -371,9 +379,9 @@ TEST_P(CpuInt8, PackedSizeStaysWithinItsFactorOfTheFile) {
     TensorType type;
     double factor;
   } cases[] = {{TensorType::kQ8_0, 1.0},  {TensorType::kQ4_0, 1.0},  {TensorType::kQ4_1, 1.0},
-               {TensorType::kQ5_0, 1.55}, {TensorType::kQ5_1, 1.5},  {TensorType::kQ2_K, 3.05},
-               {TensorType::kQ3_K, 1.75}, {TensorType::kQ4_K, 1.34}, {TensorType::kQ5_K, 1.82},
-               {TensorType::kQ6_K, 1.53}};
+               {TensorType::kQ5_0, 1.55}, {TensorType::kQ5_1, 1.5},  {TensorType::kQ2_K, 1.96},
+               {TensorType::kQ3_K, 1.33}, {TensorType::kQ4_K, 1.04}, {TensorType::kQ5_K, 1.58},
+               {TensorType::kQ6_K, 1.31}};
   const auto backend = Make();
   for (const auto& row : cases) {
     const RandomWeight weight(1, row.type, 64, 2048);

@@ -195,7 +195,7 @@ TEST_P(CpuOps, ExpStaysWithinItsBound) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Isa, CpuOps, ::testing::ValuesIn(AvailableIsas()),
-                         [](const auto& isa) { return std::string(ToString(isa.param)); });
+                         [](const auto& isa) { return testing::NameOf(isa.param); });
 
 }  // namespace
 }  // namespace adjudge

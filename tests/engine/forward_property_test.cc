@@ -356,6 +356,95 @@ INSTANTIATE_TEST_SUITE_P(Types, ForwardPropertyOfBlocks,
                            return row.param == TensorType::kQ8_0 ? "Q8_0" : "Q4_1";
                          });
 
+// A text of 2,000 tokens and 64 forks of it in one pass, against forks computed alone behind chunks
+// of the text.
+TEST(ForwardPropertyOfLongTexts, ForksOfALongTextHaveTheBitsOfEachAlone) {
+  constexpr int kText = 1990;
+  constexpr int kForks = 64;
+  constexpr int kTail = 10;
+  ModelConfig config = testing::TinyConfig("llama");
+  config.context_length = 4096;
+  config.hidden_dim = 96;
+  testing::FakeModelFile file(config);
+  file.StoreAsBlocks(TensorType::kQ4_1);
+  std::mt19937 random(5);
+  const auto tokens = [&](int n) {
+    std::vector<TokenId> ids;
+    for (int i = 0; i < n; ++i) ids.push_back(static_cast<TokenId>(random() % 61));
+    return ids;
+  };
+  const auto text = tokens(kText);
+  std::vector<std::vector<TokenId>> tails;
+  for (int i = 0; i < kForks; ++i) tails.push_back(tokens(1 + i % kTail));
+  for (const Precision precision : {Precision::kFast, Precision::kDefault, Precision::kExact}) {
+    const auto model = testing::MakeFakeModel(file, {.threads = 2, .precision = precision});
+    const auto cache = *model->NewCache();
+    Sequence state = cache->NewSequence();
+    Batch packed;
+    ASSERT_TRUE(packed.Add(state, text, Wants::None()));
+    std::vector<Sequence> forks;
+    for (const auto& tail : tails) {
+      forks.push_back(*state.Fork(kText));
+      ASSERT_TRUE(packed.Add(forks.back(), tail, Wants::LastLogits(static_cast<int>(tail.size()))));
+    }
+    const ForwardOutput all = *model->Forward(packed);
+    const auto alone_model = testing::MakeFakeModel(file, {.threads = 1, .precision = precision});
+    const auto alone_cache = *alone_model->NewCache();
+    Sequence alone_state = alone_cache->NewSequence();
+    for (int begin = 0; begin < kText; begin += 301) {
+      Batch chunk;
+      const auto part = std::span(text).subspan(
+          static_cast<std::size_t>(begin), static_cast<std::size_t>(std::min(301, kText - begin)));
+      ASSERT_TRUE(chunk.Add(alone_state, part, Wants::None()));
+      ASSERT_TRUE(alone_model->Forward(chunk));
+    }
+    for (std::size_t i = 0; i < tails.size(); ++i) {
+      Sequence fork = *alone_state.Fork(kText);
+      std::vector<float> logits;
+      for (const TokenId token : tails[i]) {  // one by one
+        Batch one;
+        ASSERT_TRUE(one.Add(fork, std::span(&token, 1), Wants::LastLogits(1)));
+        logits = (*alone_model->Forward(one)).entries[0].logits;
+      }
+      ASSERT_EQ(std::memcmp(logits.data(), all.entries[i + 1].logits.data(),
+                            logits.size() * sizeof(float)),
+                0)
+          << "fork " << i << ", " << ToString(precision);
+    }
+  }
+}
+
+TEST(ForwardPropertyOfLongTexts, ManySequencesOfOneTokenHaveTheBitsOfEachAlone) {
+  ModelConfig config = testing::TinyConfig("llama");
+  config.hidden_dim = 96;
+  testing::FakeModelFile file(config);
+  file.StoreAsBlocks(TensorType::kQ8_0);
+  for (const Precision precision : {Precision::kFast, Precision::kDefault, Precision::kExact}) {
+    const auto model = testing::MakeFakeModel(file, {.threads = 2, .precision = precision});
+    const auto cache = *model->NewCache({.max_tokens = 1 << 16});
+    std::vector<Sequence> sequences;
+    Batch batch;
+    for (TokenId i = 0; i < 512; ++i) {
+      const TokenId token = i % 61;
+      sequences.push_back(cache->NewSequence());
+      ASSERT_TRUE(batch.Add(sequences.back(), std::span(&token, 1), Wants::LastLogits(1)));
+    }
+    const ForwardOutput all = *model->Forward(batch);
+    for (TokenId token = 0; token < 61; ++token) {
+      Sequence sequence = cache->NewSequence();
+      Batch one;
+      ASSERT_TRUE(one.Add(sequence, std::span(&token, 1), Wants::LastLogits(1)));
+      const auto alone = (*model->Forward(one)).entries[0].logits;
+      for (std::size_t i = static_cast<std::size_t>(token); i < 512; i += 61) {
+        ASSERT_EQ(
+            std::memcmp(alone.data(), all.entries[i].logits.data(), alone.size() * sizeof(float)),
+            0)
+            << "sequence " << i << ", " << ToString(precision);
+      }
+    }
+  }
+}
+
 // A trained model, whose attention is sharper than random weights'.
 TEST(ForwardPropertyOfStories260K, BitsDependOnWhatATokenSeesAlone) {
   ADJUDGE_DATA_OR_SKIP(path, "models/stories260K/stories260K.bin");

@@ -124,6 +124,12 @@ const std::vector<TensorType>& AllTensorTypes() {
   return types;
 }
 
+std::string NameOf(CpuIsa isa) {
+  std::string name(ToString(isa));
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
 std::unique_ptr<Backend> Reference() { return NewReferenceBackend(1); }
 
 std::unique_ptr<Backend> Cpu(CpuIsa isa, int threads, Precision precision) {

@@ -42,6 +42,9 @@ struct RandomWeight {
 
 const std::vector<TensorType>& AllTensorTypes();
 
+// In names of tests, which have no dashes.
+std::string NameOf(CpuIsa isa);
+
 std::unique_ptr<Backend> Reference();
 std::unique_ptr<Backend> Cpu(CpuIsa isa, int threads = 2, Precision precision = Precision::kExact);
 

@@ -28,11 +28,12 @@ void WriteChatModel(const fs::path& to, const std::string& chat_template = kTemp
   std::ofstream(to / "tokenizer_config.json") << config.dump();
 }
 
-// The tiny model with every weight in the second half of its file a NaN.
-void WriteNanModel(const fs::path& to) {
+// The tiny model with every weight in the second half of its file one byte over and over: 0xff
+// makes a NaN of it, 0x7e a number so great that sums overflow.
+void WriteSpoiltModel(const fs::path& to, char byte) {
   WriteChatModel(to);
   std::string bytes = ReadFile(to / "model.safetensors");
-  std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2), bytes.end(), '\xff');
+  std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2), bytes.end(), byte);
   std::ofstream(to / "model.safetensors", std::ios::binary) << bytes;
 }
 
@@ -47,7 +48,8 @@ struct Files {
     WriteChatModel(temp.path() / "chat");
     WriteChatModel(temp.path() / "unparsed", "{% for m in");
     WriteChatModel(temp.path() / "raising", "{{ raise_exception('no\n\x1b[2J\xe2\x80\xae') }}");
-    WriteNanModel(temp.path() / "nan");
+    WriteSpoiltModel(temp.path() / "nan", '\xff');
+    WriteSpoiltModel(temp.path() / "huge", '\x7e');
     mkfifo((temp.path() / "pipe").c_str(), 0600);
     WriteChatModel(temp.path() / "piped");
     fs::remove(temp.path() / "piped" / "tokenizer.model");

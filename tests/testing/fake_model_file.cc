@@ -147,13 +147,16 @@ Result<TensorView> FakeModelFile::Matrix(std::string_view name, std::int64_t row
   if (static_cast<std::int64_t>(found->second.size()) != rows * cols) {
     return Fail(ErrorCode::kMalformed, "another shape", std::string(name));
   }
-  if (const auto blocks = blocks_.find(name); blocks != blocks_.end()) return blocks->second.view();
-  if (const auto half = bfloat16_.find(name); half != bfloat16_.end()) {
-    return TensorView{TensorType::kBF16, rows, cols,
-                      reinterpret_cast<const std::byte*>(half->second.data())};
+  TensorView view{TensorType::kF32, rows, cols,
+                  reinterpret_cast<const std::byte*>(found->second.data())};
+  if (const auto blocks = blocks_.find(name); blocks != blocks_.end()) {
+    view = blocks->second.view();
+  } else if (const auto half = bfloat16_.find(name); half != bfloat16_.end()) {
+    view.type = TensorType::kBF16;
+    view.data = reinterpret_cast<const std::byte*>(half->second.data());
   }
-  return TensorView{TensorType::kF32, rows, cols,
-                    reinterpret_cast<const std::byte*>(found->second.data())};
+  view.name = found->first;
+  return view;
 }
 
 Result<std::vector<float>> FakeModelFile::Vector(std::string_view name, std::int64_t n) const {

@@ -1,0 +1,31 @@
+// The kernels compiled for: amx. The flags are in CMakeLists.txt.
+#if defined(__x86_64__) && !defined(ADJUDGE_SCALAR)
+#include <immintrin.h>
+
+#include "engine/cpu/kernels.h"
+
+namespace adjudge {
+namespace {
+
+#include "engine/cpu/vec.inc.h"
+// vec first: the others are written in its words
+#include "engine/cpu/attention.inc.h"
+#include "engine/cpu/decode.inc.h"
+#include "engine/cpu/matmul.inc.h"
+#include "engine/cpu/quant.inc.h"
+// quant first
+#include "engine/cpu/bf16.inc.h"
+#include "engine/cpu/matrix.inc.h"
+// those two first
+#include "engine/cpu/attention_matrix.inc.h"
+#include "engine/cpu/matrix_bf16.inc.h"
+#include "engine/cpu/rows.inc.h"
+#include "engine/cpu/table.inc.h"
+
+}  // namespace
+
+constinit const CpuKernels kKernelsAmx = Table();
+
+}  // namespace adjudge
+
+#endif
