@@ -1,8 +1,10 @@
 // Integer products of packed weights (quant_tiles.h) with quantised rows. Private to the
 // kernels_*.cc files.
 //
-// Activations are a row of int8, or of int16 whose elements lie in the order 0, 2, 1, 3 of every
-// four, as the weights' even and odd bytes want them; and a QuantScale a block.
+// Activations are a row of int8; of int16 whose elements lie in the order 0, 2, 1, 3 of every four,
+// as the weights' even and odd bytes want them; or of 12 bits in two planes of bytes (Twelve),
+// which cost less beside weights of 4 bits where bytes have a dot product. And a QuantScale a
+// block.
 //
 // Bits: within a block the sum is one of integers and so exact; behind it an output is one float
 // accumulator that walks the blocks in order. Lanes are rows of the weight, so neither the vector's
@@ -88,6 +90,15 @@ constexpr bool kHasDotBytes = false;
 inline VecI DotBytes(VecI sum, VecI, VecI) { return sum; }
 #endif
 
+// An element of 12 bits, 16 high + low. A block's high bytes lie before its low ones.
+struct Twelve {
+  std::int8_t high_or_low[2];
+};
+template <typename X>
+constexpr int kPlanes = 1;  // of bytes
+template <>
+constexpr int kPlanes<Twelve> = 2;
+
 // Four elements of x (or two of 16 bits), the same in every lane.
 template <typename X>
 inline VecI Broadcast(const X* x) {
@@ -110,35 +121,40 @@ struct RowPointers {
   }
 };
 
+// The `step`th part of a vector of packed weights: bytes, or pairs of 16 bits.
+template <int kBits, bool kPairs>
+inline VecI WeightPart(VecI w, int step) {
+  if constexpr (!kPairs) {
+    return kBits == 8 ? w : (step == 0 ? w : w >> 4) & 0x0F0F0F0F;
+  } else if constexpr (kBits == 8) {
+    return step == 0 ? w & 0x00FF00FF : ShiftHalves(w, 8);
+  } else {
+    return step == 0   ? w & 0x000F000F
+           : step == 1 ? ShiftHalves(w, 8) & 0x000F000F
+           : step == 2 ? ShiftHalves(w, 4) & 0x000F000F
+                       : ShiftHalves(w, 12);
+  }
+}
+
 // sum += one vector of packed weights (quant_tiles.h) times the elements of x that it covers, from
-// the `at`th on.
-template <int kBits, typename X, int kCount>
+// the `at`th of a block on; bytes of 12-bit elements are summed apart.
+template <int kBits, int kBlock, typename X, int kCount>
 inline void DotVector(const VecI (&w)[kQuantVectors], const RowPointers<X>& x, int at,
-                      VecI (&sum)[kCount][kQuantVectors]) {
-  constexpr int kSteps = 8 / kBits * static_cast<int>(sizeof(X));
-  constexpr int kStep = 4 / static_cast<int>(sizeof(X));
+                      VecI (&sum)[kPlanes<X>][kCount][kQuantVectors]) {
+  constexpr bool kPairs = sizeof(X) == 2 && kPlanes<X> == 1;
+  constexpr int kStep = kPairs ? 2 : 4;  // elements in a lane
+  constexpr int kSteps = 4 * 8 / kBits / kStep;
 #pragma GCC unroll 4
   for (int step = 0; step < kSteps; ++step) {
     VecI part[kQuantVectors];
-    for (int r = 0; r < kQuantVectors; ++r) {
-      if constexpr (sizeof(X) == 1) {
-        part[r] = kBits == 8 ? w[r] : (step == 0 ? w[r] : w[r] >> 4) & 0x0F0F0F0F;
-      } else if constexpr (kBits == 8) {
-        part[r] = step == 0 ? w[r] & 0x00FF00FF : ShiftHalves(w[r], 8);
-      } else {
-        part[r] = step == 0   ? w[r] & 0x000F000F
-                  : step == 1 ? ShiftHalves(w[r], 8) & 0x000F000F
-                  : step == 2 ? ShiftHalves(w[r], 4) & 0x000F000F
-                              : ShiftHalves(w[r], 12);
-      }
-    }
+    for (int r = 0; r < kQuantVectors; ++r) part[r] = WeightPart<kBits, kPairs>(w[r], step);
     for (int t = 0; t < kCount; ++t) {
-      const VecI xv = Broadcast(x[t] + at + step * kStep);
-      for (int r = 0; r < kQuantVectors; ++r) {
-        if constexpr (sizeof(X) == 1) {
-          sum[t][r] = DotBytes(sum[t][r], part[r], xv);
-        } else {
-          sum[t][r] = DotPairs(sum[t][r], part[r], xv);
+      for (int plane = 0; plane < kPlanes<X>; ++plane) {
+        const int bytes = (at + step * kStep) * (kPairs ? 2 : 1) + plane * kBlock;
+        const VecI xv = Broadcast(reinterpret_cast<const Byte*>(x[t]) + bytes);
+        for (int r = 0; r < kQuantVectors; ++r) {
+          VecI& to = sum[plane][t][r];
+          to = kPairs ? DotPairs(to, part[r], xv) : DotBytes(to, part[r], xv);
         }
       }
     }
@@ -165,10 +181,10 @@ inline void QuantBlock(const QuantTile* tiles, int first, const QuantRows& rows,
       reinterpret_cast<const QuantScale*>(rows.scales) + row * n_blocks, n_blocks);
   VecF total[kCount][kQuantVectors] = {};
   for (std::int64_t b = 0; b < n_blocks; ++b) {
-    VecI sum[kCount][kQuantVectors] = {};
+    VecI sum[kPlanes<X>][kCount][kQuantVectors] = {};
     if constexpr (!kOffsets) {
       for (int t = 0; t < kCount; ++t) {
-        for (int r = 0; r < kQuantVectors; ++r) sum[t][r] = SetInt(x_scales[t]->start);
+        for (VecI& start : sum[kPlanes<X> - 1][t]) start = SetInt(x_scales[t]->start);
       }
     }
 #pragma GCC unroll 8
@@ -179,12 +195,14 @@ inline void QuantBlock(const QuantTile* tiles, int first, const QuantRows& rows,
         // With few rows of x the weights come from memory as fast as they can.
         if constexpr (kCount <= 2) __builtin_prefetch(w[r] + v * kVectorBytes + kPrefetchBytes);
       }
-      DotVector<kBits, X, kCount>(packed, x, v * kElements, sum);
+      DotVector<kBits, kBlock, X, kCount>(packed, x, v * kElements, sum);
     }
     for (int r = 0; r < kQuantVectors; ++r) {
       const VecF scale = Load(scales[r]);
       for (int t = 0; t < kCount; ++t) {
-        total[t][r] = Fma(ToFloats(sum[t][r]), scale * Set(x_scales[t]->scale), total[t][r]);
+        VecI whole = sum[0][t][r];
+        if constexpr (kPlanes<X> == 2) whole = (whole << 4) + sum[1][t][r];
+        total[t][r] = Fma(ToFloats(whole), scale * Set(x_scales[t]->scale), total[t][r]);
         if constexpr (kOffsets) {
           total[t][r] = Fma(Load(scales[r] + kTileRows), Set(x_scales[t]->sum), total[t][r]);
         }
@@ -216,10 +234,11 @@ void QuantDots(const QuantTile* tiles, const QuantRows& rows, std::int64_t out_s
     // A tile that is not there: the caller gives no rows to write.
     if (tiles[first * kLanes / kTileRows].n_rows == 0) continue;
     int row = 0;
-    for (; row + kQuantRows <= rows.n; row += kQuantRows) {
-      QuantBlock<kBits, kBlock, kOffsets, X, kQuantRows>(tiles, first, rows, row, out_stride);
+    constexpr int kMany = kQuantRows > 4 && kPlanes<X> == 2 ? 4 : kQuantRows;
+    for (; row + kMany <= rows.n; row += kMany) {
+      QuantBlock<kBits, kBlock, kOffsets, X, kMany>(tiles, first, rows, row, out_stride);
     }
-    if constexpr (kQuantRows > 4) {
+    if constexpr (kMany > 4) {
       if (rows.n - row >= 4) {
         QuantBlock<kBits, kBlock, kOffsets, X, 4>(tiles, first, rows, row, out_stride);
         row += 4;
@@ -322,7 +341,15 @@ void QuantizeRow(const float* x, int, std::int64_t n, void* quants, void* scales
     VecI q[kVectors];
     const float scale = QuantizeBlock<kMost>(x + b * 32, q);
     for (int i = 0; i < kVectors; ++i) {
-      StoreQuants(sizeof(X) == 2 ? SwapMiddle(q[i]) : q[i], out + b * 32 + i * kLanes);
+      if constexpr (kPlanes<X> == 2) {
+        const int at = i * kLanes;  // of the 32
+        auto* to =
+            reinterpret_cast<std::int8_t*>(out + b * 32 + at / kBlock * kBlock) + at % kBlock;
+        StoreQuants(q[i] >> 4, to);
+        StoreQuants(q[i] & 15, to + kBlock);
+      } else {
+        StoreQuants(sizeof(X) == 2 ? SwapMiddle(q[i]) : q[i], out + b * 32 + i * kLanes);
+      }
     }
     std::int32_t sums[2];
     HalfSums(q, sums);

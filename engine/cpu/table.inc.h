@@ -9,15 +9,20 @@ constexpr QuantKernel RowKernel() {
           .dots = {QuantDots<kBits, kBlock, false, X>, QuantDots<kBits, kBlock, true, X>}};
 }
 
-template <int kMost4, int kMost8, typename X>
+template <int kMost4, int kMost8, typename X4, typename X8>
 constexpr QuantKernels RowKernels() {
-  return {.of = {{RowKernel<4, 16, kMost4, X>(), RowKernel<4, 32, kMost4, X>()},
-                 {RowKernel<8, 16, kMost8, X>(), RowKernel<8, 32, kMost8, X>()}}};
+  return {.of = {{RowKernel<4, 16, kMost4, X4>(), RowKernel<4, 32, kMost4, X4>()},
+                 {RowKernel<8, 16, kMost8, X8>(), RowKernel<8, 32, kMost8, X8>()}}};
 }
 
 constexpr QuantKernels ByteKernels() {
-  if constexpr (kHasDotBytes) return RowKernels<127, 127, std::int8_t>();
+  if constexpr (kHasDotBytes) return RowKernels<127, 127, std::int8_t, std::int8_t>();
   return {};
+}
+
+constexpr QuantKernels WideKernels() {
+  if constexpr (kHasDotBytes) return RowKernels<2047, 32767, Twelve, std::int16_t>();
+  return RowKernels<2047, 32767, std::int16_t, std::int16_t>();
 }
 
 constexpr CpuKernels Table() {
@@ -25,7 +30,7 @@ constexpr CpuKernels Table() {
     .lanes = kLanes,
     .decode = {DecodeF32,  DecodeF16,  DecodeBF16, DecodeQ8_0, DecodeQ4_0, DecodeQ4_1, DecodeQ5_0,
                DecodeQ5_1, DecodeQ2_K, DecodeQ3_K, DecodeQ4_K, DecodeQ5_K, DecodeQ6_K},
-    .dots = Dots, .wide = RowKernels<2047, 32767, std::int16_t>(), .bytes = ByteKernels(),
+    .dots = Dots, .wide = WideKernels(), .bytes = ByteKernels(),
 #if defined(__AMX_INT8__)
     .wide_many = MatrixKernels<MatrixForm::kTwelve, MatrixForm::kSixteen>(),
     .bytes_many = MatrixKernels<MatrixForm::kEight, MatrixForm::kEight>(),
