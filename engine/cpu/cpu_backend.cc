@@ -203,12 +203,14 @@ bool CpuBackend::CopyPart(const CpuWeight::Part& part, const std::byte* from, st
   const auto copy = [&](std::int64_t row, int n) {
     const std::byte* rows = from + row * part.row_bytes;
     if (!AllFinite(part.type, rows, n * cols)) finite = false;
-    if (part.tiles) {
-      part.tiles->Pack(part.type, rows, part.row_bytes, n,
-                       part.data + row / kTileRows * part.tiles->tile_bytes());
-    } else if (part.bf16) {
-      part.bf16->Pack(rows, part.row_bytes, n,
-                      part.data + row / kTileRows * part.bf16->tile_bytes());
+    if (part.tiled()) {
+      std::byte* tile = part.data + row / kTileRows * part.tile_bytes();
+      std::memset(tile, 0, static_cast<std::size_t>(part.tile_bytes()));
+      if (part.tiles) {
+        part.tiles->Pack(part.type, rows, part.row_bytes, n, tile);
+      } else {
+        part.bf16->Pack(rows, part.row_bytes, n, tile);
+      }
     } else {
       std::memcpy(part.data + row * part.row_bytes, rows,
                   static_cast<std::size_t>(n * part.row_bytes));

@@ -1,6 +1,8 @@
 // Memory of the CPU backend: buffers, weights, cache blocks.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -17,17 +19,28 @@
 
 namespace adjudge {
 
-// Zeroed memory aligned to a cache line, with a line to spare behind it: kernels may load a whole
-// vector that begins inside.
+// Memory aligned to a cache line, with a line to spare behind it: kernels may load a whole vector
+// that begins inside. What is larger than some huge pages lies in them where the system has them on
+// request: a stream of weights then needs few address translations.
 template <typename T>
 class AlignedArray {
  public:
+  enum class Fill { kZeros, kNothing };
+
   AlignedArray() = default;
-  explicit AlignedArray(std::int64_t n) : size_(n) {
-    const std::size_t bytes = (static_cast<std::size_t>(n) * sizeof(T) + 64 + 63) / 64 * 64;
-    data_.reset(static_cast<T*>(std::aligned_alloc(64, bytes)));
+  explicit AlignedArray(std::int64_t n, Fill fill = Fill::kZeros) : size_(n) {
+    constexpr std::size_t kLine = 64;
+    constexpr std::size_t kHugePage = 2 << 20;
+    const std::size_t used = static_cast<std::size_t>(n) * sizeof(T);
+    const bool huge = used >= 2 * kHugePage;
+    const std::size_t alignment = huge ? kHugePage : kLine;
+    const std::size_t bytes = (used + kLine + alignment - 1) / alignment * alignment;
+    data_.reset(static_cast<T*>(std::aligned_alloc(alignment, bytes)));
     if (data_ == nullptr) throw std::bad_alloc();
-    std::memset(static_cast<void*>(data_.get()), 0, bytes);
+    // Only whole pages of it: the last one would be memory that nobody uses.
+    if (huge) madvise(data_.get(), used / kHugePage * kHugePage, MADV_HUGEPAGE);
+    const std::size_t skipped = fill == Fill::kZeros ? 0 : used;
+    std::memset(reinterpret_cast<std::byte*>(data_.get()) + skipped, 0, used + kLine - skipped);
   }
   T* data() const { return data_.get(); }
   std::int64_t size() const { return size_; }
@@ -54,7 +67,8 @@ class CpuBuffer final : public Buffer {
   AlignedArray<float> data_;
 };
 
-// Rows in packed tiles, or copied in their file's format. Parts of unlike types may be stacked.
+// Rows in packed tiles, or copied in their file's format. Parts of unlike types may be stacked. Its
+// bytes are whatever the memory held until they are written, which the threads of the pool do.
 class CpuWeight final : public PackedWeight {
  public:
   struct Part {
@@ -78,7 +92,7 @@ class CpuWeight final : public PackedWeight {
   };
 
   CpuWeight(std::int64_t rows, std::int64_t cols, std::int64_t bytes)
-      : rows_(rows), cols_(cols), bytes_(bytes) {}
+      : rows_(rows), cols_(cols), bytes_(bytes, AlignedArray<std::byte>::Fill::kNothing) {}
   std::int64_t rows() const override { return rows_; }
   std::int64_t cols() const override { return cols_; }
   std::int64_t bytes() const override { return bytes_.size(); }
