@@ -5,7 +5,11 @@
 // [rows / 16][cols / 32][planes][16 rows, 32]: bfloat16, in two planes the sum of two (16 bits).
 // Here an output is one accumulator that walks the pairs in order, a lane a row of the weight.
 
-inline VecU RoundToBf16(VecF v) { return (Bits(v) + 0x8000u) & 0xFFFF0000u; }
+// The nearest bfloat16 number, ties away from zero; NaN stays NaN, whatever its bits.
+inline VecU RoundToBf16(VecF v) {
+  const VecU rounded = (Bits(v) + 0x8000u) & 0xFFFF0000u;
+  return v == v ? rounded : VecU{} + 0x7FC00000u;
+}
 
 // The bfloat16 of a vector, its lanes side by side; those of what is left in the next plane.
 template <int kPlanes>

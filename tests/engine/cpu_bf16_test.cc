@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
+#include <vector>
 
 #include "engine/cpu/bf16_tiles.h"
 #include "engine/cpu/kernels.h"
@@ -50,6 +52,97 @@ std::vector<Setting> Settings() {
 INSTANTIATE_TEST_SUITE_P(Isa, CpuBf16, ::testing::ValuesIn(Settings()), [](const auto& row) {
   return testing::NameOf(row.param.isa) + "_" + std::string(ToString(row.param.precision));
 });
+
+// The nearest bfloat16 number, ties away from zero, of an ordinary number.
+float Nearest(float x) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &x, 4);
+  bits = (bits + 0x8000) & 0xFFFF0000u;
+  std::memcpy(&x, &bits, 4);
+  return x;
+}
+
+float At(const float* p, std::int64_t i, std::int64_t n) { return i < n ? p[i] : 0.0f; }
+
+// What TDPBF16PS (a matrix unit), 32 columns and a part of x at a time, and VDPBF16PS, a pair and a
+// part at a time, are defined to do: the first sums even and odd columns apart, the second adds a
+// pair's odd product and then its even one. Products of bfloat16 numbers are exact in float32.
+float DotTwin(bool matrix_unit, const std::vector<float>& weight, const float* x, int n_parts) {
+  const std::int64_t cols = std::ssize(weight);
+  const std::int64_t step = matrix_unit ? 32 : 2;
+  float total = 0;
+  for (std::int64_t c = 0; c < cols; c += step) {
+    float left[32];
+    for (int i = 0; i < step; ++i) left[i] = At(x, c + i, cols);
+    for (int part = 0; part < n_parts; ++part) {
+      float sums[2] = {};
+      for (int i = 0; i < step; i += 2) {
+        float products[2];
+        for (int j = 0; j < 2; ++j) {
+          const float nearest = Nearest(left[i + j]);
+          products[j] = nearest * At(weight.data(), c + i + j, cols);
+          left[i + j] -= nearest;
+        }
+        if (matrix_unit) {
+          sums[0] += products[0];
+          sums[1] += products[1];
+        } else {
+          total = total + products[1] + products[0];
+        }
+      }
+      if (matrix_unit) total += sums[0] + sums[1];
+    }
+  }
+  return total;
+}
+
+TEST_P(CpuBf16, ProductsOfAUnitEqualTheScalarTwinToTheBit) {
+  if (relative() == 0) GTEST_SKIP() << "float32";
+  const auto backend = Make(2);
+  const int n_parts = GetParam().precision == Precision::kFast ? 1 : 2;
+  for (std::int64_t cols : {1, 31, 32, 33, 100, 576, 1536}) {
+    for (std::int64_t rows : {1, 15, 16, 17, 33, 67}) {
+      const RandomWeight weight(static_cast<std::uint64_t>(rows * 7 + cols), TensorType::kBF16,
+                                rows, cols);
+      const int n = 19;
+      const auto x = RandomFloats(5, n * cols);
+      const auto out = MatMul(*backend, *PackOne(*backend, weight), x);
+      std::vector<float> want;
+      for (int i = 0; i < n; ++i) {
+        for (std::int64_t r = 0; r < rows; ++r) {
+          want.push_back(
+              DotTwin(GetParam().isa == CpuIsa::kAmx, weight.Row(r), x.data() + i * cols, n_parts));
+        }
+      }
+      ASSERT_EQ(FirstDifference(out, want), "") << rows << " x " << cols;
+    }
+  }
+}
+
+// What is not finite is seen in its own row, wherever it stands, and in no other.
+TEST_P(CpuBf16, NotANumberAndInfinityShowInTheirRowAlone) {
+  const auto backend = Make(2);
+  const RandomWeight weight(2, TensorType::kBF16, 40, 96);
+  const auto packed = PackOne(*backend, weight);
+  const auto good = RandomFloats(3, 7 * 96);
+  const auto want = MatMul(*backend, *packed, good);
+  float all_ones;
+  std::memset(&all_ones, 0xFF, sizeof all_ones);  // a NaN too
+  for (float bad : {NAN, -NAN, all_ones, -all_ones, INFINITY, -INFINITY}) {
+    for (int at : {0, 15, 16, 31, 32, 95}) {
+      auto x = good;
+      x[static_cast<std::size_t>(2 * 96 + at)] = bad;
+      const auto out = MatMul(*backend, *packed, x);
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        if (i / 40 == 2) {
+          ASSERT_FALSE(std::isfinite(out[i])) << i;
+        } else {
+          ASSERT_EQ(out[i], want[i]) << i;
+        }
+      }
+    }
+  }
+}
 
 TEST_P(CpuBf16, ProductsLieWithinTheRoundingOfActivations) {
   const auto backend = Make(2);
