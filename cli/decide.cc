@@ -98,8 +98,7 @@ Outcome<Asked> HeadForm(const Arguments& arguments, const TrainedHead& head) {
   Asked asked;
   asked.quick = true;
   CLI_ASSIGN_OR_RETURN(asked.state, QuickState(arguments));
-  CLI_ASSIGN_OR_RETURN(Question question, OrExit(QuestionOf(head, kQuickId), kUsage, "--head"));
-  asked.questions.push_back(std::move(question));
+  asked.questions.push_back(QuestionOf(head, kQuickId));
   return asked;
 }
 

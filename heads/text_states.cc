@@ -111,6 +111,10 @@ Result<std::vector<TokenId>> TextStates::Encode(std::string_view text) const {
   return ids;
 }
 
+Status TextStates::Check(std::string_view text) const {
+  return Encode(text).map([](const std::vector<TokenId>&) {});
+}
+
 // `rows`: [layers, n_rows, dim]
 void TextStates::Pool(std::span<const float> rows, std::size_t n_rows, float* out) const {
   const auto dim = static_cast<std::size_t>(model_->config().dim);
@@ -206,6 +210,7 @@ class TextStates::Passes {
     if (!added && added.error().code == ErrorCode::kLimit && !is_first) return false;
     ADJUDGE_RETURN_IF_ERROR(added);
     out_.usage.prompt_tokens += n;
+    out_.tokens.push_back(n);
     waiting_.clear();
     ++next_;
     return true;

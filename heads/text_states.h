@@ -44,6 +44,7 @@ struct StateOptions {
 
 struct StateRows {
   std::vector<float> values;  // [texts, width]
+  std::vector<int> tokens;    // [texts] of each and its suffix, the shared prefix not counted
   Usage usage;
   Timings timings;
 };
@@ -57,6 +58,10 @@ class TextStates {
                                  std::shared_ptr<const Tokenizer> tokenizer, StateSpec spec);
 
   const StateSpec& spec() const { return spec_; }
+  // Tokens of the prefix, which Compute counts once.
+  int prefix_tokens() const { return static_cast<int>(prefix_.size()); }
+  // What Compute would refuse of this text before any pass.
+  Status Check(std::string_view text) const;
   int width() const { return static_cast<int>(spec_.layers.size()) * model_->config().dim; }
 
   // Many texts as forks of the prefix, in as few passes as max_pass_tokens allows. A text's vector

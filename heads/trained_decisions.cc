@@ -4,6 +4,7 @@
 
 #include "heads/json/json_value.h"
 #include "heads/prompt/question_text.h"
+#include "heads/readout/select_answer.h"
 #include "heads/trained_head.h"
 
 namespace adjudge {
@@ -15,8 +16,9 @@ QuestionType TypeOf(LabelKind kind) {
       return QuestionType::kNoul;
     case LabelKind::kOrdinal:
       return QuestionType::kScore;
-    case LabelKind::kMultiClass:
     case LabelKind::kMultiLabel:
+      return QuestionType::kSelect;
+    case LabelKind::kMultiClass:
       break;
   }
   return QuestionType::kChoice;
@@ -32,36 +34,85 @@ class TrainedDecisionHead : public DecisionHead {
 
   Result<Decisions> Decide(DecisionSession& session, const Entry& state,
                            std::span<const Question> questions) const override {
-    ADJUDGE_RETURN_IF_ERROR(ValidateQuestions(questions, limits_));
-    std::vector<std::vector<std::size_t>> orders;
-    for (const Question& question : questions) {
-      ADJUDGE_ASSIGN_OR_RETURN(std::vector<std::size_t> order, LabelsOf(question));
-      orders.push_back(std::move(order));
-    }
+    ADJUDGE_ASSIGN_OR_RETURN(const Orders orders, LabelsOfAll(questions));
     const std::string_view text = state.text;
     auto rows = states_.Compute(std::span(&text, 1), {.cancel = session.cancel()});
-    if (!rows) {
-      rows.error().place = "/state";
-      return tl::unexpected<Error>(std::move(rows).error());
-    }
-    const std::vector<double> scores = head_->model.Scores(rows->values);
-    const std::vector<double> p = head_->calibration.Probabilities(scores);
+    if (!rows) return tl::unexpected<Error>(AtState(std::move(rows).error()));
     Decisions decisions{.usage = rows->usage, .timings = rows->timings};
-    for (std::size_t i = 0; i < questions.size(); ++i) {
-      decisions.answers.push_back(MakeOne(questions[i], orders[i], scores, p));
+    Answers(questions, orders, rows->values, decisions);
+    return decisions;
+  }
+
+  std::vector<Result<Decisions>> DecideMany(
+      DecisionSession& session, std::span<const DecisionRequest> requests) const override {
+    std::vector<Result<Decisions>> decisions;
+    std::vector<Orders> orders(requests.size());
+    std::vector<std::size_t> good;
+    std::vector<std::string_view> texts;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      decisions.emplace_back(Decisions{});
+      Status ready = Prepare(requests[i], orders[i]);
+      if (!ready) {
+        decisions.back() = tl::unexpected<Error>(std::move(ready).error());
+        continue;
+      }
+      good.push_back(i);
+      texts.push_back(requests[i].state.text);
+    }
+    auto rows = states_.Compute(texts, {.cancel = session.cancel()});
+    // A text that spoils the pass must spoil no other.
+    if (!rows) return DecisionHead::DecideMany(session, requests);
+    const auto width = static_cast<std::size_t>(states_.width());
+    for (std::size_t n = 0; n < good.size(); ++n) {
+      Decisions& decided = *decisions[good[n]];
+      decided.usage.prompt_tokens = rows->tokens[n] + (n == 0 ? states_.prefix_tokens() : 0);
+      decided.usage.forward_passes = n == 0 ? rows->usage.forward_passes : 0;
+      decided.timings.prefill_ms = rows->timings.prefill_ms / static_cast<double>(good.size());
+      Answers(requests[good[n]].questions, orders[good[n]],
+              std::span(rows->values).subspan(n * width, width), decided);
     }
     return decisions;
   }
 
  private:
+  // For each question, for each of its options, the head's label.
+  using Orders = std::vector<std::vector<std::size_t>>;
+
+  Result<Orders> LabelsOfAll(std::span<const Question> questions) const {
+    ADJUDGE_RETURN_IF_ERROR(ValidateQuestions(questions, limits_));
+    Orders orders;
+    for (const Question& question : questions) {
+      ADJUDGE_ASSIGN_OR_RETURN(std::vector<std::size_t> order, LabelsOf(question));
+      orders.push_back(std::move(order));
+    }
+    return orders;
+  }
+
+  static Error AtState(Error error) {
+    error.place = "/state";
+    return error;
+  }
+
+  Status Prepare(const DecisionRequest& request, Orders& orders) const {
+    ADJUDGE_ASSIGN_OR_RETURN(orders, LabelsOfAll(request.questions));
+    Status fits = states_.Check(request.state.text);
+    if (!fits) return tl::unexpected<Error>(AtState(std::move(fits).error()));
+    return {};
+  }
+
+  void Answers(std::span<const Question> questions, const Orders& orders,
+               std::span<const float> state, Decisions& decisions) const {
+    const std::vector<double> scores = head_->model.Scores(state);
+    const std::vector<double> p = head_->calibration.Probabilities(scores);
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+      decisions.answers.push_back(MakeOne(questions[i], orders[i], scores, p));
+    }
+  }
+
   // For each option of the question the head's label.
   Result<std::vector<std::size_t>> LabelsOf(const Question& question) const {
     const std::string place = JsonPointer("/questions", question.id);
     const LabelKind kind = head_->model.kind;
-    if (kind == LabelKind::kMultiLabel) {
-      return Fail(ErrorCode::kUnsupported, "a multi-label head answers no choice between labels",
-                  place);
-    }
     const bool two = kind == LabelKind::kBinary;
     if (question.type == QuestionType::kNoul && two) return std::vector<std::size_t>{0, 1};
     if (question.type != TypeOf(kind) && !(two && question.type == QuestionType::kChoice)) {
@@ -102,13 +153,29 @@ class TrainedDecisionHead : public DecisionHead {
       probabilities.push_back(p[label]);
       own.push_back(scores[label]);
     }
-    Answer answer = MakeAnswer(question, std::move(probabilities));
+    const bool select = question.type == QuestionType::kSelect;
+    Answer answer = select ? Selection(question, probabilities)
+                           : MakeAnswer(question, std::move(probabilities));
     answer.head = name();
     answer.scores = std::move(own);
     answer.calibration = ToString(head_->calibration.kind);
     if (head_->calibration.kind == CalibrationKind::kTemperature) {
       answer.temperature = head_->calibration.temperature;
     }
+    return answer;
+  }
+
+  // Each label's own probability is that of its yes.
+  static Answer Selection(const Question& question, const std::vector<double>& p) {
+    const Question one = Question::Noul("option", "Does it fit?");
+    std::vector<Answer> options;
+    for (const double yes : p) {
+      options.push_back(MakeAnswer(one, {1 - yes, yes}));
+      options.back().logprobs = {0, 0};  // a trained head has none; taken out again below
+    }
+    Answer answer = SelectAnswer(question, options);
+    answer.logprobs.clear();
+    answer.label_mass.reset();
     return answer;
   }
 
@@ -143,7 +210,7 @@ Result<std::unique_ptr<DecisionHead>> MakeTrainedDecisionHead(
       std::make_unique<TrainedDecisionHead>(std::move(head), std::move(states), limits));
 }
 
-Result<Question> QuestionOf(const TrainedHead& head, std::string id) {
+Question QuestionOf(const TrainedHead& head, std::string id) {
   const std::string ask = "Which label fits?";
   switch (head.model.kind) {
     case LabelKind::kMultiClass:
@@ -156,8 +223,9 @@ Result<Question> QuestionOf(const TrainedHead& head, std::string id) {
     case LabelKind::kMultiLabel:
       break;
   }
-  return Fail(ErrorCode::kUnsupported,
-              "a multi-label head answers no single question; test-head measures it");
+  Question select = Question::Choice(std::move(id), "Which labels fit?", head.labels);
+  select.type = QuestionType::kSelect;
+  return select;
 }
 
 }  // namespace adjudge

@@ -80,9 +80,9 @@ Result<std::unique_ptr<DecisionHead>> MakeTrainedDecisionHead(
     std::shared_ptr<const Tokenizer> tokenizer, std::string_view fingerprint,
     const QuestionLimits& limits = {});
 
-// The question that a head answers about a text: a choice between its labels, a score of them, or a
-// noul. Errors: kUnsupported for a multi-label head, which no question type asks for.
-Result<Question> QuestionOf(const TrainedHead& head, std::string id);
+// The question that a head answers about a text: a choice between its labels, a score of them, a
+// noul, or of a multi-label head a multi-select.
+Question QuestionOf(const TrainedHead& head, std::string id);
 
 // A calibration as a file of its own, bound to one head.
 struct CalibrationFile {

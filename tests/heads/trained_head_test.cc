@@ -213,7 +213,7 @@ TEST(TrainHead, LabelKinds) {
   const auto binary = TrainHead(MakeBackbone(), Intents(2, 12), options);
   ASSERT_TRUE(binary) << ToString(binary.error());
   EXPECT_GT(binary->held_out.accuracy, 0.8);
-  EXPECT_EQ(QuestionOf(binary->head, "q")->type, QuestionType::kNoul);
+  EXPECT_EQ(QuestionOf(binary->head, "q").type, QuestionType::kNoul);
 
   options.kind = LabelKind::kMultiLabel;
   options.labels.clear();
@@ -224,7 +224,17 @@ TEST(TrainHead, LabelKinds) {
   const auto multi = TrainHead(MakeBackbone(), several, options);
   ASSERT_TRUE(multi) << ToString(multi.error());
   EXPECT_GT(multi->held_out.accuracy, 0.5);
-  EXPECT_FALSE(QuestionOf(multi->head, "q"));
+  const Backbone backbone = MakeBackbone();
+  const auto trained = std::make_shared<const TrainedHead>(multi->head);
+  const auto head = *MakeTrainedDecisionHead(trained, backbone.model, backbone.tokenizer, "f00d");
+  auto session = *DecisionSession::Make(backbone.model);
+  const Question select = QuestionOf(*trained, "q");
+  EXPECT_EQ(select.type, QuestionType::kSelect);
+  const auto both = head->Decide(session, Entry{"1111 number 50"}, std::span(&select, 1));
+  ASSERT_TRUE(both) << ToString(both.error());
+  EXPECT_EQ(both->answers[0].selected, (std::vector<bool>{true, true}));
+  EXPECT_TRUE(both->answers[0].logprobs.empty());
+  EXPECT_FALSE(both->answers[0].label_mass);
 }
 
 TEST(TrainHead, BadInputIsRefusedByName) {
@@ -500,7 +510,7 @@ TEST(TrainedDecisions, AnswersDoNotDependOnIdsCompanyOrOrder) {
   ASSERT_TRUE(head) << ToString(head.error());
   auto session = *DecisionSession::Make(backbone.model);
   const Entry state{"AAAA number 99"};
-  const Question question = *QuestionOf(*trained, "q");
+  const Question question = QuestionOf(*trained, "q");
   const auto alone = (*head)->Decide(session, state, std::span(&question, 1));
   ASSERT_TRUE(alone) << ToString(alone.error());
   EXPECT_EQ(alone->usage.forward_passes, 1);
@@ -527,6 +537,35 @@ TEST(TrainedDecisions, AnswersDoNotDependOnIdsCompanyOrOrder) {
   }
 }
 
+TEST(TrainedDecisions, ManyRequestsInOnePassGiveTheSameBits) {
+  const Backbone backbone = MakeBackbone();
+  const auto trained = std::make_shared<const TrainedHead>(Trained());
+  const auto head = *MakeTrainedDecisionHead(trained, backbone.model, backbone.tokenizer, "f00d");
+  auto session = *DecisionSession::Make(backbone.model);
+  std::vector<DecisionRequest> requests;
+  for (int i = 0; i < 64; ++i) {
+    requests.push_back({{"AAAA zz " + std::to_string(i * i)}, {QuestionOf(*trained, "q")}});
+  }
+  requests[3].state.text = "";
+  requests[9].state.text = "\xff";
+  requests[20].questions = {Question::Noul("q", "?")};
+  const auto decided = head->DecideMany(session, requests);
+  ASSERT_EQ(decided.size(), requests.size());
+  int passes = 0;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const auto alone = head->Decide(session, requests[i].state, requests[i].questions);
+    ASSERT_EQ(decided[i].has_value(), alone.has_value()) << i;
+    if (!alone) {
+      EXPECT_EQ(ToString(decided[i].error()), ToString(alone.error())) << i;
+      continue;
+    }
+    passes += decided[i]->usage.forward_passes;
+    EXPECT_EQ(decided[i]->answers[0].probabilities, alone->answers[0].probabilities) << i;
+    EXPECT_EQ(decided[i]->answers[0].scores, alone->answers[0].scores) << i;
+  }
+  EXPECT_EQ(passes, 1);
+}
+
 TEST(TrainedDecisions, OtherBackbonesAndOtherQuestionsAreRefused) {
   const Backbone backbone = MakeBackbone();
   const auto trained = std::make_shared<const TrainedHead>(Trained());
@@ -551,7 +590,7 @@ TEST(TrainedDecisions, OtherBackbonesAndOtherQuestionsAreRefused) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().place, c.place);
   }
-  const Question question = *QuestionOf(*trained, "q");
+  const Question question = QuestionOf(*trained, "q");
   EXPECT_EQ((*head)->Decide(session, Entry{""}, std::span(&question, 1)).error().place, "/state");
 }
 

@@ -14,7 +14,7 @@ int main(int, char** argv) {  // MODEL HEAD TEXT
   auto head = adjudge::MakeTrainedDecisionHead(trained, *model, *tokenizer, *fingerprint);
   auto session = adjudge::DecisionSession::Make(*model);
   if (!head || !session) return 1;
-  const adjudge::Question question = *adjudge::QuestionOf(*trained, "intent");
+  const adjudge::Question question = adjudge::QuestionOf(*trained, "intent");
   auto decided = (*head)->Decide(*session, {.text = argv[3]}, {&question, 1});
   if (!decided) return 1;
   const adjudge::Answer& answer = decided->answers[0];
