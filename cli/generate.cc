@@ -41,6 +41,8 @@ void AddGenerate(CLI::App& app, Program& program) {
       "Examples:\n"
       "  adjudge generate --chat \"What is the capital of France?\"\n"
       "  adjudge generate --chat \"Is a whale a fish?\" --choice yes --choice no --json\n"
+      "  adjudge generate --chat \"Describe a cat as JSON.\" --grammar grammars/files/json.ebnf\n"
+      "  adjudge generate --chat \"When was 1066?\" --regex \"In the year [0-9]{1,4}\\.\"\n"
       "  adjudge generate --prompt - --max-tokens 40 --temperature 0.8 --seed 1 < story.txt");
   verb->callback([arguments, &program] { program.run = [arguments] { return Run(*arguments); }; });
 }

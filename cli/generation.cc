@@ -8,6 +8,7 @@
 #include "cli/progress.h"
 #include "cli/verb.h"
 #include "cli/words.h"
+#include "constraints/compiler.h"
 
 namespace adjudge::cli {
 
@@ -15,22 +16,43 @@ void AddGenerationOptions(CLI::App& verb, GenerationArguments& arguments) {
   AddModelOptions(verb, arguments.model);
   AddPromptOptions(verb, arguments.prompt);
   AddSamplingOptions(verb, arguments.sampling);
-  AddRepeated(verb, "--choice", arguments.choices,
-              "the text must be one of these, byte for byte; give it several times");
+  AddConstraintOptions(verb, arguments.constraint);
 }
 
+namespace {
+
+// Null without a constraint. A choice keeps to the rule of option sets, which never force a split;
+// the others end within max_tokens.
+Outcome<std::unique_ptr<Matcher>> NewMatcher(const std::optional<ConstraintSpec>& spec,
+                                             const Tokenizer& tokenizer, int max_tokens) {
+  if (!spec) return std::unique_ptr<Matcher>();
+  if (spec->kind == ConstraintSpec::Kind::kChoice) return ChoiceMatcher(spec->texts, tokenizer);
+  CompilerOptions options;
+  if (!tokenizer.adds_dummy_prefix()) {  // else a text's first token depends on what is before it
+    options.tokenize = [&tokenizer](std::string_view text) {
+      return tokenizer.Encode(text).value_or(std::vector<TokenId>());
+    };
+  }
+  // Matchers keep what they need of the compiler alive.
+  const ConstraintCompiler compiler(tokenizer.vocabulary(), std::move(options));
+  CLI_ASSIGN_OR_RETURN(const auto constraint, OrExit(compiler.Compile(*spec), kUsage));
+  return OrExit(constraint->NewMatcher(max_tokens), kUsage, "--max-tokens");
+}
+
+}  // namespace
+
 Outcome<std::unique_ptr<Generation>> Generation::Make(const GenerationArguments& arguments) {
+  CLI_ASSIGN_OR_RETURN(const std::optional<ConstraintSpec> spec,
+                       ReadConstraint(arguments.constraint));
   CLI_ASSIGN_OR_RETURN(const PromptText prompt, ReadPrompt(arguments.prompt));
   std::unique_ptr<Generation> made(new Generation);
   made->quiet_ = arguments.model.quiet;
   CLI_ASSIGN_OR_RETURN(made->loaded_, LoadModel(arguments.model));
   CLI_ASSIGN_OR_RETURN(made->options_, ToGenerateOptions(arguments.sampling, made->vocabulary()));
   CLI_ASSIGN_OR_RETURN(made->prompt_, EncodePromptText(made->loaded_, prompt));
-  if (!arguments.choices.empty()) {
-    CLI_ASSIGN_OR_RETURN(made->matcher_,
-                         ChoiceMatcher(arguments.choices, *made->loaded_.tokenizer));
-    made->options_.matcher = made->matcher_.get();
-  }
+  CLI_ASSIGN_OR_RETURN(made->matcher_,
+                       NewMatcher(spec, *made->loaded_.tokenizer, made->options_.max_tokens));
+  made->options_.matcher = made->matcher_.get();
   return made;
 }
 
@@ -75,7 +97,7 @@ int Generation::ExitCodeOf(const GenerateResult& result) const {
   const bool by_model = result.finish_reason == FinishReason::kStop && result.stop_string.empty();
   const bool whole = by_model || result.finish_reason == FinishReason::kConstraint;
   if (matcher_ != nullptr && !whole && !matcher_->CanStop()) {
-    Say("adjudge: " + FinishWords(result) + " before the text was one of the choices");
+    Say("adjudge: " + FinishWords(result) + " before the text satisfied the constraint");
     return kFailed;
   }
   return result.finish_reason == FinishReason::kCancelled ? kFailed : kOk;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "cli/constraint_options.h"
 #include "cli/interrupt.h"
 #include "cli/json_output.h"
 #include "cli/model_options.h"
@@ -19,7 +20,7 @@ struct GenerationArguments {
   ModelArguments model;
   PromptArguments prompt;
   SamplingArguments sampling;
-  std::vector<std::string> choices;
+  ConstraintArguments constraint;
 };
 
 void AddGenerationOptions(CLI::App& verb, GenerationArguments& arguments);

@@ -37,9 +37,9 @@ int Refuse(const std::string& verb, const std::string& words, int code) {
 
 // The value of an option that names a file, which may be any bytes.
 bool IsPath(const std::vector<std::string>& arguments, std::size_t i) {
-  constexpr std::string_view kPaths[] = {"--model", "--tokenizer", "--messages",    "--questions",
-                                         "--train", "--test",      "--data",        "--out",
-                                         "--head",  "--cache",     "--calibration", "--in"};
+  constexpr std::string_view kPaths[] = {
+      "--model", "--tokenizer", "--messages", "--questions",   "--train", "--test",    "--data",
+      "--out",   "--head",      "--cache",    "--calibration", "--in",    "--grammar", "--vocab"};
   const std::string_view before = i == 0 ? std::string_view() : arguments[i - 1];
   if (before == "-m") return true;
   return std::any_of(std::begin(kPaths), std::end(kPaths), [&](std::string_view name) {
@@ -141,6 +141,8 @@ int Run(std::vector<std::string> arguments) {
   AddTokenize(app, program);
   AddInspect(app, program);
   AddBench(app, program);
+  AddGrammar(app, program);
+  AddConstraint(app, program);
 
   if (const std::string fault = FaultInArguments(arguments); !fault.empty()) {
     return Refuse("", fault, kUsage);

@@ -29,6 +29,8 @@ void AddCompare(CLI::App& app, Program& program);
 void AddTrainHead(CLI::App& app, Program& program);
 void AddTestHead(CLI::App& app, Program& program);
 void AddCalibrate(CLI::App& app, Program& program);
+void AddGrammar(CLI::App& app, Program& program);
+void AddConstraint(CLI::App& app, Program& program);
 
 // The rule of every whole number on the command line: decimal digits (010 is ten, 0x10 is refused),
 // from `least` to `most`.
