@@ -61,6 +61,7 @@ std::vector<std::pair<TokenId, double>> BestLogProbs(std::span<const float> logi
   ids.resize(kept);
   const double log_sum = kept == 0 ? 0.0 : LogSumExp(logits);
   std::vector<std::pair<TokenId, double>> best;
+  best.reserve(ids.size());
   for (TokenId id : ids) best.emplace_back(id, logits[static_cast<std::size_t>(id)] - log_sum);
   return best;
 }
