@@ -48,7 +48,7 @@ std::shared_ptr<const Vocabulary> Bytes() {
 Outcome<Ready> Compile(const Arguments& arguments, bool needs_tokens) {
   CLI_ASSIGN_OR_RETURN(const std::optional<ConstraintSpec> spec,
                        ReadConstraint(arguments.constraint));
-  if (!spec) return UsageFailure("expected --grammar, --regex or --choice");
+  if (!spec) return UsageFailure("expected --schema, --grammar, --regex or --choice");
   Ready ready;
   if (needs_tokens || !arguments.vocab.empty() || !arguments.model.model.empty()) {
     CLI_ASSIGN_OR_RETURN(ready.loaded, LoadVocabulary(arguments.vocab, arguments.model));
@@ -236,7 +236,7 @@ void AddSub(CLI::App& verb, const char* name, const char* about,
             const std::shared_ptr<Arguments>& arguments, Program& program, bool takes_constraint,
             Outcome<int> (*run)(const Arguments&), const std::function<void(CLI::App&)>& more) {
   CLI::App* sub = verb.add_subcommand(name, about);
-  if (takes_constraint) AddConstraintOptions(*sub, arguments->constraint);
+  if (takes_constraint) AddConstraintOptions(*sub, arguments->constraint, SchemaUse::kJudge);
   sub->add_option("--vocab", arguments->vocab,
                   "vocabulary: GGUF, SentencePiece model, tokenizer.json or list of tokens")
       ->type_name("FILE");
@@ -249,7 +249,8 @@ void AddSub(CLI::App& verb, const char* name, const char* about,
 }  // namespace
 
 void AddConstraint(CLI::App& app, Program& program) {
-  CLI::App* verb = app.add_subcommand("constraint", "What a grammar, regex or choice accepts");
+  CLI::App* verb =
+      app.add_subcommand("constraint", "What a schema, grammar, regex or choice accepts");
   verb->require_subcommand(1);
   const auto fresh = [] { return std::make_shared<Arguments>(); };
   const auto json = [](CLI::App& sub, const std::shared_ptr<Arguments>& a, const char* words) {
@@ -306,6 +307,7 @@ void AddConstraint(CLI::App& app, Program& program) {
          });
   verb->footer(
       "Examples:\n"
+      "  adjudge constraint check --schema person.json\n"
       "  adjudge constraint explain --regex \"[0-9]{4}-[0-9]{2}\" 2026-1x\n"
       "  adjudge constraint sample --grammar grammars/files/json.ebnf --count 5\n"
       "  adjudge constraint mask --choice yes --choice no y");

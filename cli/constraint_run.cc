@@ -73,6 +73,8 @@ CaseOutcome CaseRunner::Run(const ConstraintCase& c) const {
     spec = ConstraintSpec::Regex(c.spec);
   } else if (c.kind == "grammar") {
     spec = ConstraintSpec::Grammar(c.spec);
+  } else if (c.kind == "json_schema") {
+    spec = ConstraintSpec::JsonSchema(c.spec);
   } else if (c.kind == "choice") {
     spec = ConstraintSpec::Choice(c.choices);
   } else {

@@ -16,7 +16,7 @@ void AddGenerationOptions(CLI::App& verb, GenerationArguments& arguments) {
   AddModelOptions(verb, arguments.model);
   AddPromptOptions(verb, arguments.prompt);
   AddSamplingOptions(verb, arguments.sampling);
-  AddConstraintOptions(verb, arguments.constraint);
+  AddConstraintOptions(verb, arguments.constraint, SchemaUse::kWrite);
 }
 
 namespace {

@@ -40,9 +40,10 @@ void AppendKey(const ConstraintSpec& spec, std::string& key) {
          {static_cast<std::int64_t>(o.dialect), static_cast<std::int64_t>(o.formats),
           static_cast<std::int64_t>(o.space), static_cast<std::int64_t>(o.indent),
           static_cast<std::int64_t>(o.declared_order), static_cast<std::int64_t>(o.plain_numbers),
-          static_cast<std::int64_t>(o.max_bytes), static_cast<std::int64_t>(o.max_depth),
-          static_cast<std::int64_t>(o.max_values), static_cast<std::int64_t>(o.max_cases),
-          static_cast<std::int64_t>(o.max_states), o.max_steps}) {
+          static_cast<std::int64_t>(o.plain_strings), static_cast<std::int64_t>(o.max_bytes),
+          static_cast<std::int64_t>(o.max_depth), static_cast<std::int64_t>(o.max_values),
+          static_cast<std::int64_t>(o.max_cases), static_cast<std::int64_t>(o.max_states),
+          o.max_steps}) {
       key += std::to_string(number) + ",";
     }
     for (const auto& [uri, text] : o.documents) key += "d" + Count(uri) + Count(text);

@@ -46,6 +46,8 @@ struct JsonSchemaOptions {
   bool declared_order = false;
   // Numbers without exponents, and integers without a fraction. Otherwise in every spelling.
   bool plain_numbers = false;
+  // Escapes in strings and keys only where JSON needs them: quotation marks, backslashes, controls.
+  bool plain_strings = false;
   // Documents that references may lead to: uri without fragment -> text. The published meta-schemas
   // are known.
   std::map<std::string, std::string> documents;

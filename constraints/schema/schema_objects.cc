@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::int32_t kOthersOnly = 1 << 30;  // from_order, once another name stands
 constexpr int kMaxClaims = 8;
+constexpr char32_t kLastControl = 0x1F;  // JSON strings hold none of these unescaped
 
 template <typename T>
 void Append(std::string& key, const T& value) {
@@ -372,6 +373,12 @@ bool SchemaRecognizer::AnyFrom(const Frame& frame, std::int32_t position, int le
   return false;
 }
 
+bool SchemaRecognizer::AnyEscaped(const Frame& frame) {
+  if (!options_.plain_strings) return AnyCharacter(frame, frame.b, 0, 0x10FFFF);
+  return AnyCharacter(frame, frame.b, 0, kLastControl) || AnyCharacter(frame, frame.b, '"', '"') ||
+         AnyCharacter(frame, frame.b, '\\', '\\');
+}
+
 std::optional<SchemaRecognizer::Frame> SchemaRecognizer::UnitStep(Frame frame, EscapeState escape,
                                                                   std::uint8_t byte) {
   const int digit = HexDigit(byte);
@@ -379,7 +386,11 @@ std::optional<SchemaRecognizer::Frame> SchemaRecognizer::UnitStep(Frame frame, E
   escape.value = escape.value * 16 + digit;
   const int shift = 4 * (4 - ++escape.digits);
   const auto low = static_cast<char32_t>(escape.value) << shift;
-  const auto high = ((static_cast<char32_t>(escape.value) + 1) << shift) - 1;
+  auto high = ((static_cast<char32_t>(escape.value) + 1) << shift) - 1;
+  if (options_.plain_strings) {
+    if (low > kLastControl) return {};
+    high = std::min<char32_t>(high, kLastControl);
+  }
   const auto pairs = [](char32_t unit) { return 0x10000 + ((unit - 0xD800) << 10); };
   if (escape.phase == kLowUnit) {
     const char32_t first = std::max<char32_t>(low, 0xDC00);
@@ -429,14 +440,16 @@ std::optional<SchemaRecognizer::Frame> SchemaRecognizer::EscapeStep(const Frame&
     case kPlain:
       if (byte < 0x20) return {};
       if (byte == '\\') {
-        if (!AnyCharacter(frame, frame.b, 0, 0x10FFFF)) return {};
+        if (!AnyEscaped(frame)) return {};
         frame.c = EscapeState{kBackslash, 0, 0}.Pack();
         return frame;
       }
       frame.b = TextStep(frame, frame.b, byte);
       break;
     case kBackslash:
+      if (byte == '/' && options_.plain_strings) return {};
       if (byte == 'u') {
+        if (options_.plain_strings && !AnyCharacter(frame, frame.b, 0, kLastControl)) return {};
         frame.c = EscapeState{kUnit, 0, 0}.Pack();
         return frame;
       }

@@ -129,6 +129,8 @@ class SchemaRecognizer : public Recognizer {
   // Texts of strings and keys, over decoded bytes. -1: nothing goes on so.
   std::int32_t TextStep(const Frame& frame, std::int32_t position, std::uint8_t byte);
   std::int32_t TextSteps(const Frame& frame, std::int32_t position, char32_t code);
+  // Some character that may be written as an escape leads on.
+  bool AnyEscaped(const Frame& frame);
   bool AnyCharacter(const Frame& frame, std::int32_t position, char32_t first, char32_t last);
   bool AnyFrom(const Frame& frame, std::int32_t position, int left, char32_t prefix, char32_t first,
                char32_t last);

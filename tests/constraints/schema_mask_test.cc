@@ -140,6 +140,7 @@ TEST_P(SchemaMaskTest, EqualsTheTwin) {
     options.space = space;
     options.declared_order = space == SchemaSpace::kSpaced;
     options.plain_numbers = space == SchemaSpace::kIndent;
+    options.plain_strings = space == SchemaSpace::kIndent;
     const auto compiled = CompileJsonSchema(GetParam().schema, options);
     ASSERT_TRUE(compiled.has_value()) << ToString(compiled.error());
     WalkAndCompare(**compiled, vocabulary, index, random, 3, 25);

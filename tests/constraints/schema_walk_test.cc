@@ -103,6 +103,7 @@ TEST_P(SchemaWalkRowsTest, InEveryWhiteSpaceAndOrder) {
       options.space = space;
       options.declared_order = plain;
       options.plain_numbers = plain;
+      options.plain_strings = plain;
       const auto compiled = CompileJsonSchema(GetParam().schema, options);
       ASSERT_TRUE(compiled.has_value()) << ToString(compiled.error());
       WalkSchema(GetParam().name, GetParam().schema, options, LongTests() ? 2'000 : 40, walked,
