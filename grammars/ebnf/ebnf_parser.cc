@@ -33,12 +33,18 @@ auto On(Parser parser, F f) {
       [f](auto& context) { x3::_pass(context) = f(Actions(context), Piece(context)); })];
 }
 
-const auto hex_char = x3::lexeme[x3::lit("#x") >> +x3::xdigit >> !(x3::alnum | '_')];
+// Spirit's own classes may not be asked of bytes beyond ASCII.
+const auto kAlpha = x3::char_("a-zA-Z");
+const auto kAlnum = x3::char_("a-zA-Z0-9");
+const auto kDigit = x3::char_("0-9");
+const auto kHexDigit = x3::char_("0-9a-fA-F");
+
+const auto hex_char = x3::lexeme[x3::lit("#x") >> +kHexDigit >> !(kAlnum | '_')];
 const auto comment = ('#' >> *(x3::char_ - x3::eol)) - hex_char;
 const auto skipper = x3::ascii::space | comment | ("/*" >> *(x3::char_ - "*/") >> "*/") |
                      ("(*" >> *(x3::char_ - "*)") >> "*)");
 
-const auto name = x3::lexeme[(x3::alpha | x3::char_('_')) >> *(x3::alnum | x3::char_("_-"))];
+const auto name = x3::lexeme[(kAlpha | x3::char_('_')) >> *(kAlnum | x3::char_("_-"))];
 const auto definer = x3::lit("::=") | ":=" | '=';
 const auto quoted = x3::lexeme['"' >> *(('\\' >> (x3::char_ - x3::eol)) |
                                         (x3::char_ - x3::char_("\"\\\n"))) > '"'] |
@@ -47,32 +53,31 @@ const auto quoted = x3::lexeme['"' >> *(('\\' >> (x3::char_ - x3::eol)) |
 const auto bracketed =
     x3::lexeme['[' >> *(('\\' >> (x3::char_ - x3::eol)) | (x3::char_ - x3::char_("]\\\n"))) > ']'];
 const auto token = x3::lexeme[-x3::lit('!') >> '<' >>
-                              (('[' > +x3::digit > ']') | +(x3::char_ - x3::char_(">\n"))) > '>'];
-const auto number = x3::lexeme[+x3::digit];
+                              (('[' > +kDigit > ']') | +(x3::char_ - x3::char_(">\n"))) > '>'];
+const auto number = x3::lexeme[+kDigit];
 const auto braces = '{' >> ((number >> -(',' >> -number)) | (',' >> number)) > '}';
 
 const x3::rule<class Choice> choice = "an element, \"|\" or the end of the rule";
 
-const auto primary = On(quoted, [](EbnfActions& a, std::string_view p) { return a.Literal(p); }) |
-                     On(bracketed, [](EbnfActions& a, std::string_view p) { return a.Class(p); }) |
-                     On(hex_char, [](EbnfActions& a, std::string_view p) { return a.HexChar(p); }) |
-                     On(token, [](EbnfActions& a, std::string_view p) { return a.Token(p); }) |
-                     On(name >> !definer,
-                        [](EbnfActions& a, std::string_view p) {
-                          // The piece reaches to the definer that is not there; names hold no
-                          // spaces.
-                          a.Reference(p.substr(0, p.find_first_of(" \t\r\n#/(")));
-                          return true;
-                        }) |
-                     (x3::lit('.') >> Do([](EbnfActions& a) { a.AnyChar(); })) |
-                     ('(' > choice > ')') |
-                     (('{' >> !(x3::digit | ',')) > choice > '}' >
-                      Do([](EbnfActions& a) { a.Repeat(0, kUnbounded); }));
+const auto primary =
+    On(quoted, [](EbnfActions& a, std::string_view p) { return a.Literal(p); }) |
+    On(bracketed, [](EbnfActions& a, std::string_view p) { return a.Class(p); }) |
+    On(hex_char, [](EbnfActions& a, std::string_view p) { return a.HexChar(p); }) |
+    On(token, [](EbnfActions& a, std::string_view p) { return a.Token(p); }) |
+    On(name >> !definer,
+       [](EbnfActions& a, std::string_view p) {
+         // The piece reaches to the definer that is not there; names hold no
+         // spaces.
+         a.Reference(p.substr(0, p.find_first_of(" \t\r\n#/(")));
+         return true;
+       }) |
+    (x3::lit('.') >> Do([](EbnfActions& a) { a.AnyChar(); })) | ('(' > choice > ')') |
+    (('{' >> !(kDigit | ',')) > choice > '}' > Do([](EbnfActions& a) { a.Repeat(0, kUnbounded); }));
 
 const auto suffix = ('*' >> Do([](EbnfActions& a) { a.Repeat(0, kUnbounded); })) |
                     ('+' >> Do([](EbnfActions& a) { a.Repeat(1, kUnbounded); })) |
                     ('?' >> Do([](EbnfActions& a) { a.Repeat(0, 1); })) |
-                    On(&(x3::lit('{') >> (x3::digit | ',')) >> braces,
+                    On(&(x3::lit('{') >> (kDigit | ',')) >> braces,
                        [](EbnfActions& a, std::string_view p) { return a.Braces(p); });
 
 const auto sequence = Do([](EbnfActions& a) { a.BeginSequence(); }) >>
