@@ -122,7 +122,7 @@ bool MaskTable::AddExits(const Recognizer::Run& run, Entry& entry) {
   return true;
 }
 
-void MaskTable::AddWalk(const TokenTrie& trie, const std::vector<TokenId>& ids, State state,
+void MaskTable::AddWalk(const MaskTrie& trie, const std::vector<TokenId>& ids, State state,
                         Entry& entry) {
   trie.Walk(
       state, [this](State s, std::uint8_t byte) { return recognizer_.Next(s, byte); },

@@ -48,7 +48,7 @@ class MaskTable {
   Entry Make(State state);
   void MakeByClass(const Recognizer::Run& run, std::uint8_t classes, Entry& entry);
   bool AddExits(const Recognizer::Run& run, Entry& entry);
-  void AddWalk(const TokenTrie& trie, const std::vector<TokenId>& ids, State state, Entry& entry);
+  void AddWalk(const MaskTrie& trie, const std::vector<TokenId>& ids, State state, Entry& entry);
   const std::vector<std::uint32_t>& RestsFrom(State state);
   void MendQuoted(State state, TokenMask& mask);
   void Forget();

@@ -78,7 +78,7 @@ VocabularyIndex::VocabularyIndex(const Vocabulary& vocabulary) : tokens_(vocabul
   std::vector<std::string_view> sorted;
   sorted.reserve(tokens_.ids().size());
   for (const TokenId id : tokens_.ids()) sorted.push_back(tokens_.text(id));
-  trie_ = TokenTrie(sorted);
+  trie_ = MaskTrie(sorted);
   Sign();
   CutSpecial();
   IndexNames(vocabulary);
@@ -137,8 +137,8 @@ void VocabularyIndex::CutSpecial() {
     longest_before_ = std::max(longest_before_, before);
     specials.push_back({text.substr(cut.bytes), {id, before, is_quoted}});
   }
-  special_ = TokenTrie(whole);
-  quoted_ = TokenTrie(quoted);
+  special_ = MaskTrie(whole);
+  quoted_ = MaskTrie(quoted);
   std::sort(specials.begin(), specials.end(), [](const Special& a, const Special& b) {
     const int order = a.rest.compare(b.rest);
     return order != 0 ? order < 0 : a.exit.before < b.exit.before;
@@ -152,7 +152,7 @@ void VocabularyIndex::CutSpecial() {
     exits_.push_back(special.exit);
   }
   first_exit_.push_back(static_cast<std::uint32_t>(exits_.size()));
-  rests_ = TokenTrie(rests);
+  rests_ = MaskTrie(rests);
 }
 
 void VocabularyIndex::IndexNames(const Vocabulary& vocabulary) {
@@ -209,9 +209,7 @@ std::shared_ptr<const TokenMask> VocabularyIndex::ClassMask(std::uint8_t classes
 }
 
 std::size_t VocabularyIndex::bytes() const {
-  const auto trie = [](const TokenTrie& t) {
-    return t.nodes().capacity() * sizeof(TokenTrie::Node);
-  };
+  const auto trie = [](const MaskTrie& t) { return t.nodes().capacity() * sizeof(MaskTrie::Node); };
   std::size_t text = 0;
   for (const TokenId id : tokens_.ids()) text += tokens_.text(id).size();
   return text + static_cast<std::size_t>(width()) * (8 + 4 + 2 + 4) + trie(trie_) + trie(rests_) +

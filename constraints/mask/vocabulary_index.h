@@ -12,7 +12,7 @@
 
 #include "constraints/automaton/recognizer.h"
 #include "constraints/mask/class_mask.h"
-#include "constraints/mask/token_trie.h"
+#include "constraints/mask/mask_trie.h"
 #include "constraints/trie/token_index.h"
 #include "engine/base/token_mask.h"
 #include "engine/base/vocabulary.h"
@@ -52,7 +52,7 @@ class VocabularyIndex {
   const std::vector<std::uint8_t>& missing_bytes() const { return missing_bytes_; }
 
   // All text tokens; string i is token tokens().ids()[i].
-  const TokenTrie& trie() const { return trie_; }
+  const MaskTrie& trie() const { return trie_; }
 
   // By node of trie(): the signatures of all tokens at it and below, joined.
   std::uint8_t signatures_below(std::uint32_t node) const { return below_[node]; }
@@ -75,17 +75,17 @@ class VocabularyIndex {
     bool quoted;  // two quotes or more
   };
   // Distinct rests, ascending; string i of the trie is rest i.
-  const TokenTrie& rests() const { return rests_; }
+  const MaskTrie& rests() const { return rests_; }
   // The tokens that end in rest i, by `before`.
   std::pair<const Exit*, const Exit*> exits(std::uint32_t rest) const {
     return {exits_.data() + first_exit_[rest], exits_.data() + first_exit_[rest + 1]};
   }
   std::uint8_t longest_before() const { return longest_before_; }
   // The special tokens whole: string i is special_ids()[i].
-  const TokenTrie& special() const { return special_; }
+  const MaskTrie& special() const { return special_; }
   const std::vector<TokenId>& special_ids() const { return special_ids_; }
   // Tokens with two quotes or more: string i is quoted_ids()[i].
-  const TokenTrie& quoted() const { return quoted_; }
+  const MaskTrie& quoted() const { return quoted_; }
   const std::vector<TokenId>& quoted_ids() const { return quoted_ids_; }
 
   std::size_t bytes() const;
@@ -96,7 +96,7 @@ class VocabularyIndex {
   void IndexNames(const Vocabulary& vocabulary);
 
   TokenIndex tokens_;
-  TokenTrie trie_;
+  MaskTrie trie_;
   std::vector<std::uint8_t> signatures_;  // by id, padded to whole 64s
   std::vector<std::uint8_t> lengths_;     // characters
   std::vector<std::uint8_t> below_;       // by node of trie_
@@ -104,13 +104,13 @@ class VocabularyIndex {
   std::uint32_t longest_ = 0;
   MaskIsa isa_ = BestMaskIsa();
 
-  TokenTrie rests_;
+  MaskTrie rests_;
   std::vector<Exit> exits_;  // by rest, then `before`
   std::vector<std::uint32_t> first_exit_;
   std::uint8_t longest_before_ = 0;
-  TokenTrie special_;
+  MaskTrie special_;
   std::vector<TokenId> special_ids_;
-  TokenTrie quoted_;
+  MaskTrie quoted_;
   std::vector<TokenId> quoted_ids_;
 
   std::vector<TokenId> producible_;

@@ -1,4 +1,4 @@
-// TokenTrie: byte strings as a tree in one array, for walks in step with an automaton.
+// MaskTrie: byte strings as a tree in one array, for walks in step with an automaton.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@ namespace adjudge {
 
 // Nodes in preorder, so that a node's children follow it and `end` jumps over what is below.
 // Immutable. The strings' numbers are those of their order given.
-class TokenTrie {
+class MaskTrie {
  public:
-  TokenTrie() = default;
+  MaskTrie() = default;
   // REQUIRES: ascending by bytes (equal ones allowed), none empty.
-  explicit TokenTrie(const std::vector<std::string_view>& sorted);
+  explicit MaskTrie(const std::vector<std::string_view>& sorted);
 
   struct Node {
     std::uint32_t end;           // the first node that is not below this one

@@ -1,4 +1,4 @@
-#include "constraints/mask/token_trie.h"
+#include "constraints/mask/mask_trie.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace adjudge {
 
-TokenTrie::TokenTrie(const std::vector<std::string_view>& sorted) {
+MaskTrie::MaskTrie(const std::vector<std::string_view>& sorted) {
   nodes_.clear();
   std::vector<std::uint32_t> path;  // of the last string
   std::string_view last;
