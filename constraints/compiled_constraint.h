@@ -1,7 +1,6 @@
 // CompiledConstraint: a constraint over the tokens of one vocabulary.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -17,7 +16,6 @@
 namespace adjudge {
 
 struct ConstraintLimits {
-  std::chrono::milliseconds compile_time{5'000};
   // Work of one mask, one token or one question; a unit is about 10 ns. When it is spent the answer
   // is an error, never a looser mask.
   std::int64_t work = 100'000'000;

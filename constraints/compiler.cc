@@ -54,8 +54,7 @@ void AppendKey(const ConstraintSpec& spec, std::string& key) {
 std::string KeyOf(const ConstraintSpec& spec, const SpecLimits& limits) {
   std::string key;
   for (const auto limit :
-       {static_cast<std::uint64_t>(limits.constraint.compile_time.count()),
-        static_cast<std::uint64_t>(limits.constraint.work),
+       {static_cast<std::uint64_t>(limits.constraint.work),
         std::uint64_t{limits.constraint.mask_bytes}, std::uint64_t{limits.constraint.state_bytes},
         std::uint64_t{limits.grammar.max_bytes},
         static_cast<std::uint64_t>(limits.grammar.max_depth),

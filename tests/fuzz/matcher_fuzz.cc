@@ -5,29 +5,12 @@
 
 #include "constraints/compiler.h"
 #include "engine/base/check.h"
+#include "tests/fuzz/fuzz_input.h"
 
 namespace adjudge {
 namespace {
 
-// Takes values off the front of the input; zeros once it is empty.
-class Input {
- public:
-  Input(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
-  std::size_t Byte() { return at_ < size_ ? data_[at_++] : 0; }
-  std::string Text(std::size_t most) {
-    std::string text;
-    for (std::size_t n = Byte() % (most + 1); n > 0; --n) text.push_back(static_cast<char>(Byte()));
-    return text;
-  }
-  bool empty() const { return at_ >= size_; }
-
- private:
-  const std::uint8_t* data_;
-  std::size_t size_;
-  std::size_t at_ = 0;
-};
-
-ConstraintSpec Spec(Input& input, int depth) {
+ConstraintSpec Spec(FuzzInput& input, int depth) {
   switch (input.Byte() % (depth > 2 ? 3 : 7)) {
     case 0:
       return ConstraintSpec::Regex(input.Text(20));
@@ -46,7 +29,7 @@ ConstraintSpec Spec(Input& input, int depth) {
   }
 }
 
-void Walk(const CompiledConstraint& constraint, const Vocabulary& vocabulary, Input& input) {
+void Walk(const CompiledConstraint& constraint, const Vocabulary& vocabulary, FuzzInput& input) {
   auto matcher = constraint.NewMatcher();
   TokenMask mask(vocabulary.width());
   std::vector<TokenMask> before;
@@ -85,7 +68,7 @@ void Walk(const CompiledConstraint& constraint, const Vocabulary& vocabulary, In
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace adjudge;
-  Input input(data, size);
+  FuzzInput input(data, size);
   std::vector<Vocabulary::Entry> entries;
   for (int byte = 0; byte < 256; ++byte)
     entries.push_back({std::string(1, static_cast<char>(byte))});

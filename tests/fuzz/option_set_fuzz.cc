@@ -5,32 +5,12 @@
 
 #include "constraints/option_set.h"
 #include "engine/base/check.h"
+#include "tests/fuzz/fuzz_input.h"
 
 namespace adjudge {
 namespace {
 
-// Takes values off the front of the input; zeros once it is empty.
-class Input {
- public:
-  Input(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
-  std::size_t Byte() {
-    if (at_ >= size_) return 0;
-    return data_[at_++];
-  }
-  std::string Text(std::size_t most) {
-    std::string text;
-    for (std::size_t n = Byte() % (most + 1); n > 0; --n) text.push_back(static_cast<char>(Byte()));
-    return text;
-  }
-  bool empty() const { return at_ >= size_; }
-
- private:
-  const std::uint8_t* data_;
-  std::size_t size_;
-  std::size_t at_ = 0;
-};
-
-void Walk(const OptionSet& set, const Vocabulary& vocabulary, Input& input) {
+void Walk(const OptionSet& set, const Vocabulary& vocabulary, FuzzInput& input) {
   auto matcher = set.NewMatcher();
   TokenMask mask(vocabulary.width());
   std::vector<TokenMask> before;
@@ -61,7 +41,7 @@ void Walk(const OptionSet& set, const Vocabulary& vocabulary, Input& input) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace adjudge;
-  Input input(data, size);
+  FuzzInput input(data, size);
   std::vector<Vocabulary::Entry> entries;
   std::vector<TokenId> stops;
   for (std::size_t n = 1 + input.Byte() % 24; n > 0; --n) {

@@ -1,5 +1,7 @@
 #include "tests/testing/backend_twin.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -152,6 +154,28 @@ std::vector<float> MatMul(Backend& backend, const PackedWeight& weight, std::vec
   ShiftedFloats out(std::vector<float>(static_cast<std::size_t>(n * weight.rows()), NAN), 3);
   backend.MatMul(weight, in.data(), static_cast<int>(n), bias, out.data());
   return out.values();
+}
+
+void ExpectNotFiniteInItsRowAlone(Backend& backend, TensorType type,
+                                  const std::vector<float>& bad) {
+  const RandomWeight weight(2, type, 40, 96);
+  const auto packed = PackOne(backend, weight);
+  const auto good = RandomFloats(3, 7 * 96);
+  const auto want = MatMul(backend, *packed, good);
+  for (const float value : bad) {
+    for (const int at : {0, 15, 16, 31, 32, 95}) {
+      auto x = good;
+      x[static_cast<std::size_t>(2 * 96 + at)] = value;
+      const auto out = MatMul(backend, *packed, x);
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        if (i / 40 == 2) {
+          ASSERT_FALSE(std::isfinite(out[i])) << i;
+        } else {
+          ASSERT_EQ(out[i], want[i]) << i;
+        }
+      }
+    }
+  }
 }
 
 double SumTolerance(std::int64_t n, double magnitude) {

@@ -56,6 +56,10 @@ std::unique_ptr<PackedWeight> PackOne(Backend& backend, const RandomWeight& weig
 std::vector<float> MatMul(Backend& backend, const PackedWeight& weight, std::vector<float> x,
                           const std::vector<float>& bias = {});
 
+// What is not finite in a row of x is seen in that row of x . weight, wherever in it it stands, and
+// in no other. The weight is a random one of 40 rows and 96 columns.
+void ExpectNotFiniteInItsRowAlone(Backend& backend, TensorType type, const std::vector<float>& bad);
+
 // How far a float sum of n products may lie from the exact one: each addend is rounded at most once
 // as a product and n times as part of a sum, each time by half a unit of 2^-23. `magnitude` is the
 // sum of the products' absolute values. One more unit for the reference's own float result.
